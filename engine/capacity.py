@@ -1,0 +1,139 @@
+"""How many tokens to draft: a fixed number, or as many as pay for themselves. No torch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from engine.cost import SIZES, ForwardCost
+from engine.tree import BOTH, LOGITS, DraftTree
+
+PAPER_CAPACITY = 64
+"""Nodes a forward, root included, in RACER (arXiv 2604.14885)."""
+
+
+class Capacity(Protocol):
+    """Decides the size of each step's tree and learns from what was accepted."""
+
+    def most(self) -> int:
+        """Nodes worth proposing at most, root included."""
+
+    def trim(self, tree: DraftTree, past: int) -> DraftTree:
+        """The part of `tree` worth scoring after `past` committed positions."""
+
+    def observe(self, tree: DraftTree, path: Sequence[int]) -> None:
+        """What was scored and which nodes of it were accepted (root first)."""
+
+
+class Fixed:
+    """Always the same number of nodes, root included. Raises ValueError below 1."""
+
+    def __init__(self, nodes: int) -> None:
+        if nodes < 1:
+            raise ValueError(f"a tree has at least its root, not {nodes} nodes")
+        self.nodes = nodes
+
+    def most(self) -> int:
+        """The fixed number."""
+        return self.nodes
+
+    def trim(self, tree: DraftTree, past: int) -> DraftTree:
+        """The whole tree."""
+        return tree
+
+    def observe(self, tree: DraftTree, path: Sequence[int]) -> None:
+        """Nothing to learn."""
+
+
+class Acceptance:
+    """How often a drafted token is accepted when its parent was, by its place in the tree.
+
+    A place is the token's source, its rank among the guesses there, whether it stands
+    right below the root, and for retrieval whether it was seen more than once. Counts
+    start from a prior and fade, so that the newest part of the text weighs most.
+    """
+
+    FADE = 0.97
+    WEIGHT = 6.0
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple[str, int, bool, bool], list[float]] = {}
+
+    @staticmethod
+    def _place(tree: DraftTree, node: int) -> tuple[str, int, bool, bool]:
+        return (
+            tree.sources[node],
+            min(tree.ranks[node], 7),
+            tree.parents[node] == 0,
+            tree.counts[node] > 1,
+        )
+
+    @staticmethod
+    def _prior(source: str, rank: int) -> float:
+        if source == BOTH:
+            return 0.6 if rank == 0 else 0.3
+        first = 0.45 if source == LOGITS else 0.4
+        return first * 0.4**rank if rank < 3 else 0.02
+
+    def of(self, tree: DraftTree, node: int) -> float:
+        """Probability that `node` is accepted, given that its parent is."""
+        place = self._place(tree, node)
+        seen = self._seen.get(place)
+        if seen is None:
+            return self._prior(place[0], place[1])
+        return seen[0] / seen[1]
+
+    def observe(self, tree: DraftTree, path: Sequence[int]) -> None:
+        """Count every child of an accepted node: one of them, or none, was right."""
+        for place, node in enumerate(path):
+            following = path[place + 1] if place + 1 < len(path) else None
+            for child in tree.children(node):
+                self._count(self._place(tree, child), child == following)
+
+    def _count(self, place: tuple[str, int, bool, bool], accepted: bool) -> None:
+        seen = self._seen.get(place)
+        if seen is None:
+            prior = self._prior(place[0], place[1])
+            seen = self._seen[place] = [prior * self.WEIGHT, self.WEIGHT]
+        seen[0] = seen[0] * self.FADE + accepted
+        seen[1] = seen[1] * self.FADE + 1
+
+
+class Auto:
+    """Drafts what pays: the tree with the most expected tokens a second on this machine."""
+
+    def __init__(self, cost: ForwardCost, most: int = SIZES[-1]) -> None:
+        self._cost = cost
+        self._limit = most
+        self._last = 16
+        self.acceptance = Acceptance()
+
+    def most(self) -> int:
+        """Somewhat more than was worth scoring last, so that the tree can grow."""
+        return min(self._limit, 2 * self._last + 8)
+
+    def trim(self, tree: DraftTree, past: int) -> DraftTree:
+        """The likeliest nodes, as many as raise expected tokens a second."""
+        likely = [1.0] * len(tree)
+        for node in range(1, len(tree)):
+            likely[node] = likely[tree.parents[node]] * self.acceptance.of(tree, node)
+        # A child is never likelier than its parent and comes after it, so any
+        # beginning of this order is a tree.
+        order = sorted(range(len(tree)), key=lambda node: (-likely[node], node))
+        size = self._worth(order, likely, past)
+        self._last = size
+        return tree if size == len(tree) else tree.keep(sorted(order[:size]))
+
+    def _worth(self, order: Sequence[int], likely: Sequence[float], past: int) -> int:
+        """How many nodes of `order` give the most expected tokens a second."""
+        best, most, expected = 1, 0.0, 0.0
+        costs = self._cost.curve(len(order), past)
+        for size, node in enumerate(order, start=1):
+            expected += likely[node]
+            if expected / costs[size - 1] > most:
+                best, most = size, expected / costs[size - 1]
+        return best
+
+    def observe(self, tree: DraftTree, path: Sequence[int]) -> None:
+        """Learn which places of the tree are accepted."""
+        self.acceptance.observe(tree, path)

@@ -1,0 +1,250 @@
+"""The event schema: what a run says about itself, in plain values. No torch, no gradio.
+
+Live page, replay, exported file, API, benchmarks and tests read these events and
+nothing else. Each has `kind` and, but for `Run`, the lane it belongs to; `as_dict`
+gives the JSON form, one line of a recording. All seconds are lane time: the lane's
+own device and drafting time, waiting for other lanes left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+from engine.tree import SOURCES
+
+SCHEMA = 1
+
+REASONS = ("eos", "length", "context", "deadline", "stopped", "error")
+PHASES = ("reasoning", "answer")
+
+
+def _plain(value: Any) -> Any:
+    """Tuples to lists and nested events to dicts; everything else is already plain."""
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    if hasattr(value, "as_dict"):
+        return value.as_dict()
+    return value
+
+
+class _Event:
+    """Shared JSON form: `kind` first, then the fields in order."""
+
+    __slots__ = ()
+    kind: ClassVar[str]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The event as plain values, ready for `json.dumps`."""
+        named = {f.name: _plain(getattr(self, f.name)) for f in fields(self)}  # type: ignore[arg-type]
+        return {"kind": self.kind, **named}
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """The draft tree of one step. One entry a node, root first with parent -1.
+
+    pieces: the token as text, never half a character (stray bytes are spelled out).
+    ranks: place among the guesses made at that point; counts: times retrieval saw it.
+    path: the accepted nodes, root first.
+    """
+
+    tokens: tuple[int, ...]
+    pieces: tuple[str, ...]
+    parents: tuple[int, ...]
+    sources: tuple[str, ...]
+    ranks: tuple[int, ...]
+    counts: tuple[int, ...]
+    path: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        sizes = {
+            len(part)
+            for part in (
+                self.tokens,
+                self.pieces,
+                self.parents,
+                self.sources,
+                self.ranks,
+                self.counts,
+            )
+        }
+        if len(sizes) != 1:
+            raise ValueError("a tree has one entry a node in each of its lists")
+        if not self.parents or self.parents[0] != -1:
+            raise ValueError("a tree starts with its root")
+        if any(not 0 <= p < i for i, p in enumerate(self.parents) if i):
+            raise ValueError("parents precede their children")
+        if not self.path or self.path[0] != 0:
+            raise ValueError("the accepted path starts at the root")
+        if any(self.parents[b] != a for a, b in zip(self.path, self.path[1:], strict=False)):
+            raise ValueError("the accepted path goes from parent to child")
+
+    def as_dict(self) -> dict[str, Any]:
+        """The tree as plain values."""
+        return {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
+
+
+@dataclass(frozen=True, slots=True)
+class Run(_Event):
+    """The first line of a recording: what ran, where, and with which settings.
+
+    model: name, revision, dtype, device, device_name, parameters.
+    lanes: for each lane `key` and `capacity` ("auto" or a number).
+    packages: version of each package that decides the numbers.
+    """
+
+    kind: ClassVar[str] = "run"
+    id: str
+    date: str
+    prompt: str
+    prompt_tokens: int
+    seed: int
+    lanes: tuple[dict[str, Any], ...]
+    model: dict[str, Any]
+    settings: dict[str, Any]
+    packages: dict[str, str]
+    title: str = ""
+    schema: int = SCHEMA
+
+    def __post_init__(self) -> None:
+        if self.schema != SCHEMA:
+            raise ValueError(f"schema {self.schema} is not {SCHEMA}")
+        if not self.lanes:
+            raise ValueError("a run has at least one lane")
+
+
+@dataclass(frozen=True, slots=True)
+class Prefill(_Event):
+    """The prompt is being read: `done` of `prompt_tokens` so far, in `seconds` of lane time.
+
+    Sent piece by piece while a long prompt is read; the last one has done == prompt_tokens.
+    """
+
+    kind: ClassVar[str] = "prefill"
+    lane: str
+    prompt_tokens: int
+    done: int
+    seconds: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.done <= self.prompt_tokens:
+            raise ValueError(f"{self.done} of {self.prompt_tokens} prompt tokens read")
+
+
+@dataclass(frozen=True, slots=True)
+class Step(_Event):
+    """One draft-verify-commit round. Index 0 is the token chosen from the prefill.
+
+    start: lane time when it began. seconds = draft + forward + other.
+    tokens/pieces/sources: committed now, accepted drafts first, then one the target
+    chose; `pieces` joined over all steps are the lane's text (a character spread over
+    several tokens comes with its last one, so a piece may be empty).
+    drafted: tree size without the root; accepted: how many of `tokens` were drafted.
+    tree: None where nothing was drafted.
+    """
+
+    kind: ClassVar[str] = "step"
+    lane: str
+    index: int
+    phase: str
+    start: float
+    seconds: float
+    draft: float
+    forward: float
+    other: float
+    tokens: tuple[int, ...]
+    pieces: tuple[str, ...]
+    sources: tuple[str, ...]
+    drafted: int
+    accepted: int
+    tree: Tree | None = None
+
+    def __post_init__(self) -> None:
+        where = f"{self.lane} step {self.index}"
+        if self.phase not in PHASES:
+            raise ValueError(f"{where}: no phase {self.phase!r}")
+        if not len(self.tokens) == len(self.pieces) == len(self.sources) > 0:
+            raise ValueError(f"{where}: tokens, pieces and sources differ in number")
+        if not 0 <= self.accepted <= min(self.drafted, len(self.tokens)):
+            raise ValueError(f"{where}: {self.accepted} accepted of {self.drafted} drafted")
+        if any(source not in SOURCES for source in self.sources):
+            raise ValueError(f"{where}: unknown source in {self.sources}")
+
+
+@dataclass(frozen=True, slots=True)
+class Finish(_Event):
+    """The lane is done. `message` is one sentence for the visitor where reason is `error`.
+
+    totals: tokens, forwards (prefill counted as one), steps, drafted, accepted,
+    seconds, prefill_seconds, draft_seconds, forward_seconds.
+    """
+
+    kind: ClassVar[str] = "finish"
+    lane: str
+    reason: str
+    totals: dict[str, float]
+    message: str = ""
+
+    def __post_init__(self) -> None:
+        if self.reason not in REASONS:
+            raise ValueError(f"{self.lane}: no finish reason {self.reason!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Compare(_Event):
+    """The lane's text held against the vanilla lane's, token by token.
+
+    checked: tokens both lanes have written. complete: both lanes have finished.
+    Where they differ: `first` is the index of the first difference, `token`/`piece`
+    the lane's, `vanilla_token`/`vanilla_piece` vanilla's (None where that lane had
+    already ended), `gap` the distance of vanilla's two best choices there, and `tie`
+    whether that gap is within `tolerance`, the rounding difference measured at load.
+    """
+
+    kind: ClassVar[str] = "compare"
+    lane: str
+    identical: bool
+    checked: int
+    complete: bool
+    first: int | None = None
+    token: int | None = None
+    piece: str = ""
+    vanilla_token: int | None = None
+    vanilla_piece: str = ""
+    gap: float | None = None
+    tolerance: float | None = None
+    tie: bool = False
+
+    def __post_init__(self) -> None:
+        if self.identical != (self.first is None):
+            raise ValueError(f"{self.lane}: identical means no first difference, and no less")
+        if self.identical and self.tie:
+            raise ValueError(f"{self.lane}: a tie is a difference")
+
+
+Event = Run | Prefill | Step | Finish | Compare
+
+_KINDS: dict[str, Any] = {cls.kind: cls for cls in (Run, Prefill, Step, Finish, Compare)}
+
+
+class Unreadable(ValueError):
+    """A line that is not an event of this schema; the message is one sentence."""
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(item) for item in value) if isinstance(value, list) else value
+
+
+def from_dict(data: dict[str, Any]) -> Event:
+    """The event that `as_dict` wrote. Raises Unreadable for anything else."""
+    if not isinstance(data, dict) or data.get("kind") not in _KINDS:
+        raise Unreadable("This is not an event of a Slipstream recording.")
+    cls = _KINDS[data["kind"]]
+    values = {key: _tuples(value) for key, value in data.items() if key != "kind"}
+    try:
+        if cls is Step and data.get("tree") is not None:
+            values["tree"] = Tree(**{key: _tuples(part) for key, part in data["tree"].items()})
+        return cls(**values)  # type: ignore[no-any-return]
+    except (TypeError, ValueError, AttributeError) as error:
+        raise Unreadable(f"This event is damaged or of another version ({error}).") from error
