@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Sequence
 from typing import Protocol
 
 from engine.cost import SIZES, ForwardCost
-from engine.tree import BOTH, LOGITS, DraftTree
+from engine.tree import BOTH, DraftTree
 
 PAPER_CAPACITY = 64
 """Nodes a forward, root included, in RACER (arXiv 2604.14885)."""
@@ -45,43 +46,41 @@ class Fixed:
         """Nothing to learn."""
 
 
+_Place = tuple[str, int, bool]
+
+_SURE = (0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.92)
+"""Bounds of the classes into which a node's share falls."""
+
+
 class Acceptance:
     """How often a drafted token is accepted when its parent was, by its place in the tree.
 
-    A place is the token's source, its rank among the guesses there, whether it stands
-    right below the root, and for retrieval whether it was seen more than once. Counts
-    start from a prior and fade, so that the newest part of the text weighs most.
+    A place is the token's source, how sure that source was of it, and whether it stands
+    right below the root. Counts start from a prior and fade, so that the newest part of
+    the text weighs most.
     """
 
-    FADE = 0.97
-    WEIGHT = 6.0
+    FADE = 0.98
+    WEIGHT = 8.0
 
     def __init__(self) -> None:
-        self._seen: dict[tuple[str, int, bool, bool], list[float]] = {}
+        self._seen: dict[_Place, list[float]] = {}
 
     @staticmethod
-    def _place(tree: DraftTree, node: int) -> tuple[str, int, bool, bool]:
-        return (
-            tree.sources[node],
-            min(tree.ranks[node], 7),
-            tree.parents[node] == 0,
-            tree.counts[node] > 1,
-        )
+    def _place(tree: DraftTree, node: int) -> _Place:
+        return tree.sources[node], bisect(_SURE, tree.shares[node]), tree.parents[node] == 0
 
     @staticmethod
-    def _prior(source: str, rank: int) -> float:
-        if source == BOTH:
-            return 0.6 if rank == 0 else 0.3
-        first = 0.45 if source == LOGITS else 0.4
-        return first * 0.4**rank if rank < 3 else 0.02
+    def _prior(place: _Place) -> float:
+        source, sure, _ = place
+        middle = (sure + 0.5) / (len(_SURE) + 1)
+        return 0.25 + 0.6 * middle if source == BOTH else 0.7 * middle
 
     def of(self, tree: DraftTree, node: int) -> float:
         """Probability that `node` is accepted, given that its parent is."""
         place = self._place(tree, node)
         seen = self._seen.get(place)
-        if seen is None:
-            return self._prior(place[0], place[1])
-        return seen[0] / seen[1]
+        return self._prior(place) if seen is None else seen[0] / seen[1]
 
     def observe(self, tree: DraftTree, path: Sequence[int]) -> None:
         """Count every child of an accepted node: one of them, or none, was right."""
@@ -90,11 +89,10 @@ class Acceptance:
             for child in tree.children(node):
                 self._count(self._place(tree, child), child == following)
 
-    def _count(self, place: tuple[str, int, bool, bool], accepted: bool) -> None:
+    def _count(self, place: _Place, accepted: bool) -> None:
         seen = self._seen.get(place)
         if seen is None:
-            prior = self._prior(place[0], place[1])
-            seen = self._seen[place] = [prior * self.WEIGHT, self.WEIGHT]
+            seen = self._seen[place] = [self._prior(place) * self.WEIGHT, self.WEIGHT]
         seen[0] = seen[0] * self.FADE + accepted
         seen[1] = seen[1] * self.FADE + 1
 
@@ -110,7 +108,7 @@ class Auto:
 
     def most(self) -> int:
         """Somewhat more than was worth scoring last, so that the tree can grow."""
-        return min(self._limit, 2 * self._last + 8)
+        return min(self._limit, max(24, 2 * self._last + 8))
 
     def trim(self, tree: DraftTree, past: int) -> DraftTree:
         """The likeliest nodes, as many as raise expected tokens a second."""

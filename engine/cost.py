@@ -6,12 +6,15 @@ decides how much drafting pays.
 
 from __future__ import annotations
 
+import math
 import time
+from bisect import bisect_left
 from collections.abc import Callable
-from statistics import median
 
 SIZES = (1, 2, 4, 8, 16, 32, 64)
 PASTS = (64, 2048)
+_FAR_SIZES = (1, 16)
+_MOST_ROUNDS = 25
 
 
 class ForwardCost:
@@ -34,9 +37,7 @@ class ForwardCost:
         costs = self._costs(past)
         if tokens >= SIZES[-1]:
             return costs[-1] * tokens / SIZES[-1]
-        for i, size in enumerate(SIZES):
-            if tokens <= size:
-                break
+        i = bisect_left(SIZES, tokens)
         if tokens == SIZES[i]:
             return costs[i]
         low, high = SIZES[i - 1], SIZES[i]
@@ -75,29 +76,27 @@ class ForwardCost:
         return [b + s * past for b, s in zip(self.base, self.slope, strict=True)]
 
 
-def measure(forward: Callable[[int, int], None], budget: float = 2.5) -> ForwardCost:
-    """Time `forward(tokens, past)` over SIZES and PASTS within about `budget` seconds.
+def measure(seconds: Callable[[int, int], float], budget: float = 2.5) -> ForwardCost:
+    """Ask `seconds(tokens, past)` over SIZES and PASTS within about `budget` seconds.
 
     Rounds go over all sizes, so that a slow moment of the machine does not fall on
-    one size alone; the median of a size's rounds counts.
+    one size alone. The best of a size's rounds counts: what disturbs a forward only
+    ever makes it slower.
     """
-    near: dict[int, list[float]] = {size: [] for size in SIZES}
+    near: dict[int, float] = {}
+    far: dict[int, float] = {}
     began = time.perf_counter()
-    forward(SIZES[-1], PASTS[0])
-    far = {size: _timed(forward, size, PASTS[1]) for size in (1, 16)}
-    while not near[SIZES[-1]] or time.perf_counter() - began < budget * 0.85:
+    seconds(SIZES[-1], PASTS[0])
+    for round_ in range(_MOST_ROUNDS):
         for size in SIZES:
-            if near[size] and time.perf_counter() - began > budget:
+            if size in near and time.perf_counter() - began > budget:
                 break
-            near[size].append(_timed(forward, size, PASTS[0]))
-    base = [median(near[size]) for size in SIZES]
+            near[size] = min(seconds(size, PASTS[0]), near.get(size, math.inf))
+            if round_ < 2 and size in _FAR_SIZES:
+                far[size] = min(seconds(size, PASTS[1]), far.get(size, math.inf))
     distance = PASTS[1] - PASTS[0]
-    one, sixteen = (max(0.0, far[s] - base[SIZES.index(s)]) / distance for s in (1, 16))
-    a_token = max(0.0, sixteen - one) / 15
-    return ForwardCost(base, [one + a_token * (size - 1) for size in SIZES])
-
-
-def _timed(forward: Callable[[int, int], None], tokens: int, past: int) -> float:
-    began = time.perf_counter()
-    forward(tokens, past)
-    return time.perf_counter() - began
+    low, high = (max(0.0, far[size] - near[size]) / distance for size in _FAR_SIZES)
+    a_token = max(0.0, high - low) / (_FAR_SIZES[1] - _FAR_SIZES[0])
+    return ForwardCost(
+        [near[size] for size in SIZES], [low + a_token * (size - 1) for size in SIZES]
+    )

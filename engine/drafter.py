@@ -18,9 +18,15 @@ class Drafter(Protocol):
     successors: int
     """How many best successor ids of every scored position this drafter wants (0: none)."""
 
-    def learn(self, tokens: Sequence[int], successors: Sequence[Sequence[int]]) -> None:
+    def learn(
+        self,
+        tokens: Sequence[int],
+        successors: Sequence[Sequence[int]],
+        shares: Sequence[Sequence[float]],
+    ) -> None:
         """Scored positions: `successors[i]` are the best ids after `tokens[i]`, best first.
 
+        `shares[i]`: the softmax over those ids alone, how sure the target was of each.
         Called for the prompt, piece by piece, and for the nodes of every scored tree;
         of two entries for one token the later counts.
         """
@@ -37,7 +43,12 @@ class NoDraft:
 
     successors = 0
 
-    def learn(self, tokens: Sequence[int], successors: Sequence[Sequence[int]]) -> None:
+    def learn(
+        self,
+        tokens: Sequence[int],
+        successors: Sequence[Sequence[int]],
+        shares: Sequence[Sequence[float]],
+    ) -> None:
         """Nothing to learn from."""
 
     def observe(self, tokens: Sequence[int]) -> None:

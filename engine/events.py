@@ -77,7 +77,8 @@ class Tree:
             raise ValueError("parents precede their children")
         if not self.path or self.path[0] != 0:
             raise ValueError("the accepted path starts at the root")
-        if any(self.parents[b] != a for a, b in zip(self.path, self.path[1:], strict=False)):
+        steps = zip(self.path, self.path[1:], strict=False)
+        if any(not 0 < b < len(self.parents) or self.parents[b] != a for a, b in steps):
             raise ValueError("the accepted path goes from parent to child")
 
     def as_dict(self) -> dict[str, Any]:
@@ -238,9 +239,10 @@ def _tuples(value: Any) -> Any:
 
 def from_dict(data: dict[str, Any]) -> Event:
     """The event that `as_dict` wrote. Raises Unreadable for anything else."""
-    if not isinstance(data, dict) or data.get("kind") not in _KINDS:
+    kind = data.get("kind") if isinstance(data, dict) else None
+    if not isinstance(kind, str) or kind not in _KINDS:
         raise Unreadable("This is not an event of a Slipstream recording.")
-    cls = _KINDS[data["kind"]]
+    cls = _KINDS[kind]
     values = {key: _tuples(value) for key, value in data.items() if key != "kind"}
     try:
         if cls is Step and data.get("tree") is not None:

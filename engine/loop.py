@@ -12,10 +12,9 @@ from engine.drafter import Drafter
 from engine.errors import UserError
 from engine.events import Finish, Prefill, Step, Tree
 from engine.sampling import Choice, Sampler
-from engine.target import Scores, Target
+from engine.target import Scores, Successors, Target
 from engine.text import TextPieces
 from engine.tree import TARGET, DraftTree
-
 
 log = logging.getLogger(__name__)
 
@@ -132,11 +131,12 @@ class _Lane:
     sums: dict[str, float] = field(default_factory=lambda: dict.fromkeys(_SUMS, 0))
 
     def events(self) -> Iterator[Prefill | Step | Finish]:
-        first: Scores
-        for done, first in self._prefill():
+        last: Scores
+        for done, scores in self._prefill():
+            last = scores
             yield Prefill(self.lane, len(self.prompt), done, self.clock)
         self.sums["prefill_seconds"] = self.clock
-        step, reason = self._first_step(first)
+        step, reason = self._first_step(last)
         yield step
         while reason is None:
             step, reason = self._step()
@@ -155,12 +155,15 @@ class _Lane:
                 return
             tokens, scores = piece
             if wanted:
-                self.drafter.learn(tokens, scores.successors(wanted))
+                best = scores.successors(wanted)
+                self.drafter.learn(tokens, best.ids, best.shares)
             self.drafter.observe(tokens)
             self.target.synchronise()
             self.clock += time.perf_counter() - began
             done += len(tokens)
-            yield done, scores
+            last = scores.last()
+            del piece, scores  # the next piece is read with this one's logits gone
+            yield done, last
 
     def _choose(self, scores: Scores, node: int, depth: int, chosen: list[Choice]) -> int:
         """The target's choice after one scored node, which stands `depth` below the root."""
@@ -194,9 +197,10 @@ class _Lane:
             tree, lambda node: self._choose(scores, node, tree.depths[node], chosen)
         )
         self.target.commit(path)
-        ids = scores.successors(self.drafter.successors) if self.drafter.successors else []
+        wanted = self.drafter.successors
+        best = scores.successors(wanted) if wanted else None
         learning_at = time.perf_counter()
-        self._learn(tree, path, ids)
+        self._learn(tree, path, best)
         draft = drafted_at - began + time.perf_counter() - learning_at
 
         new = [*(tree.tokens[node] for node in path[1:]), bonus]
@@ -211,14 +215,16 @@ class _Lane:
             tree = tree.keep([node for node, depth in enumerate(tree.depths) if depth < room])
         return tree
 
-    def _learn(self, tree: DraftTree, path: list[int], successors: list[list[int]]) -> None:
+    def _learn(self, tree: DraftTree, path: list[int], best: Successors | None) -> None:
         """Every scored node teaches; of one token scored twice the accepted one counts."""
         self.capacity.observe(tree, path)
-        if not successors:
+        if best is None:
             return
-        self.drafter.learn(tree.tokens, successors)
+        self.drafter.learn(tree.tokens, best.ids, best.shares)
         self.drafter.learn(
-            [tree.tokens[node] for node in path], [successors[node] for node in path]
+            [tree.tokens[node] for node in path],
+            [best.ids[node] for node in path],
+            [best.shares[node] for node in path],
         )
 
     def _commit(
@@ -247,7 +253,9 @@ class _Lane:
         pieces = [self.text.push(token) for token in new]
         if reason is None and self.limit.seconds is not None and self.clock >= self.limit.seconds:
             reason = "deadline"
-        if reason is not None:
+        if reason == "eos":
+            # A limit may cut inside a character, and half of one is not shown; what the
+            # model itself left unfinished is.
             pieces[-1] += self.text.flush()
         step = Step(
             lane=self.lane,

@@ -26,7 +26,7 @@ class PackedLinear(nn.Module):
         self._packed = torch.ops.mkldnn._reorder_linear_weight(linear.weight.detach(), None)
 
     def forward(self, x: Tensor) -> Tensor:
-        """x (..., in_features) → (..., out_features)."""
+        """Multiply: (..., in_features) → (..., out_features)."""
         out: Tensor = torch.ops.mkldnn._linear_pointwise(x, self._packed, self.bias, "none", [], "")
         return out
 

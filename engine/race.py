@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -91,6 +92,8 @@ class Comparison:
         mine = _at(self.lane.written.tokens, self.first)
         theirs = _at(self.reference.written.tokens, self.first)
         gap = _at(self.reference.written.gaps, self.first)
+        if gap is not None and not math.isfinite(gap):
+            gap = None  # one token alone passed the filters
         return Compare(
             self.lane.key,
             False,

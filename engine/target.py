@@ -7,12 +7,13 @@ ancestors and itself. Choices and best ids come back, logits stay on the device.
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from engine import attention
@@ -23,8 +24,20 @@ from engine.tree import DraftTree
 _BLOCK = 64
 
 
-def best_ids(logits: Tensor, k: int) -> list[list[int]]:
-    """The `k` largest ids of each row of `logits` (N, V), best first.
+@dataclass(frozen=True, slots=True)
+class Successors:
+    """The best ids after each of N positions, best first, and their shares.
+
+    ids: N lists of k. shares: the softmax over those k alone, which costs no pass over
+    the vocabulary; a measure of how sure the model was, not a probability.
+    """
+
+    ids: list[list[int]]
+    shares: list[list[float]]
+
+
+def best_of(logits: Tensor, k: int) -> Successors:
+    """The `k` largest of each row of `logits` (N, V).
 
     The best k of a row lie in the k blocks with the largest maxima, so only those
     are searched: several times cheaper than a top-k over the vocabulary.
@@ -32,26 +45,30 @@ def best_ids(logits: Tensor, k: int) -> list[list[int]]:
     n, vocabulary = logits.shape
     blocks = vocabulary // _BLOCK
     if blocks <= k:
-        return logits.topk(min(k, vocabulary), dim=1).indices.tolist()  # type: ignore[no-any-return]
-    head = logits[:, : blocks * _BLOCK].view(n, blocks, _BLOCK)
-    chosen = head.amax(dim=2).topk(k, dim=1).indices
-    rows = torch.arange(n, device=logits.device)[:, None]
-    ids = (chosen[:, :, None] * _BLOCK + torch.arange(_BLOCK, device=logits.device)).view(n, -1)
-    if blocks * _BLOCK < vocabulary:
-        tail = torch.arange(blocks * _BLOCK, vocabulary, device=logits.device)
-        ids = torch.cat([ids, tail.expand(n, -1)], dim=1)
-    places = logits[rows, ids].topk(k, dim=1).indices
-    return ids.gather(1, places).tolist()  # type: ignore[no-any-return]
+        values, ids = logits.topk(min(k, vocabulary), dim=1)
+    else:
+        ids = _best_blocks(logits[:, : blocks * _BLOCK].view(n, blocks, _BLOCK), k)
+        if blocks * _BLOCK < vocabulary:
+            tail = torch.arange(blocks * _BLOCK, vocabulary, device=logits.device)
+            ids = torch.cat([ids, tail.expand(n, -1)], dim=1)
+        values, places = logits.gather(1, ids).topk(k, dim=1)
+        ids = ids.gather(1, places)
+    return Successors(ids.tolist(), values.float().softmax(dim=1).tolist())
 
 
-def tree_attention_mask(
-    parents: Sequence[int], past: int, repeat: int, dtype: torch.dtype
-) -> Tensor:
-    """Let each node see the committed text, its ancestors and itself.
+def _best_blocks(blocks: Tensor, k: int) -> Tensor:
+    """Ids (N, k * block) in the `k` of `blocks` (N, blocks, block) with the largest maxima."""
+    n, _, size = blocks.shape
+    chosen = blocks.amax(dim=2).topk(k, dim=1).indices
+    inside = torch.arange(size, device=blocks.device)
+    return (chosen[:, :, None] * size + inside).view(n, k * size)
 
-    parents: parent of each node, root first with parent -1; parents precede children.
-    past: committed positions already in the KV cache. repeat: query heads a group.
-    Returns an additive mask (1, 1, repeat * N, past + N): 0 may attend, -inf may not.
+
+def ancestors(parents: Sequence[int]) -> NDArray[np.bool_]:
+    """Which nodes each node may see among the tree's own: its ancestors and itself.
+
+    parents: parent of each node, -1 for one without; parents precede children.
+    Returns bool (N, N), [node, seen].
     Raises ValueError if a node precedes its parent.
     Source: RACER (arXiv 2604.14885), tree attention.
     """
@@ -62,14 +79,43 @@ def tree_attention_mask(
             raise ValueError(f"node {node} precedes its parent {parent}")
         lines.append((lines[parent] if parent >= 0 else 0) | (1 << node))
     size = (n + 7) // 8
-    packed = torch.frombuffer(
-        bytearray(b"".join(line.to_bytes(size, "little") for line in lines)), dtype=torch.uint8
-    )
-    bits = (packed.view(n, size, 1) >> torch.arange(8, dtype=torch.uint8)) & 1
-    hidden = bits.view(n, size * 8)[:, :n] == 0
-    mask = torch.zeros(repeat, n, past + n, dtype=dtype)
-    mask[:, :, past:].masked_fill_(hidden, -math.inf)
-    return mask.view(1, 1, repeat * n, past + n)
+    packed = np.frombuffer(b"".join(line.to_bytes(size, "little") for line in lines), np.uint8)
+    bits = np.unpackbits(packed.reshape(n, size), axis=1, count=n, bitorder="little")
+    return bits.view(np.bool_)
+
+
+class TreeMask:
+    """Additive masks of draft trees, in one buffer that is zero for the committed text.
+
+    Only the tree's own columns are written, so a mask costs the same after ten tokens
+    and after ten thousand.
+    """
+
+    def __init__(self, repeat: int, dtype: torch.dtype, device: torch.device) -> None:
+        self._repeat = repeat
+        self._buffer = torch.zeros(0, 0, dtype=dtype, device=device)
+        self._written: Tensor | None = None
+
+    def of(self, parents: Sequence[int], past: int) -> Tensor:
+        """Let each node see the committed text, its ancestors and itself.
+
+        past: committed positions already in the KV cache.
+        Returns (1, 1, repeat * N, past + N), once for each query head of a group: 0 may
+        attend, -inf may not. Valid until the next call.
+        """
+        n = len(parents)
+        rows = self._repeat * n
+        if rows > self._buffer.shape[0] or past + n > self._buffer.shape[1]:
+            size = (max(rows, self._buffer.shape[0]), max(2 * (past + n), 1024))
+            self._buffer, self._written = self._buffer.new_zeros(size), None
+        if self._written is not None:
+            self._written.zero_()
+        seen = np.where(ancestors(parents), np.float32(0), np.float32(-np.inf))
+        block = torch.from_numpy(seen).to(self._buffer)
+        used = self._buffer[:rows]
+        self._written = used.view(self._repeat, n, -1)[:, :, past : past + n]
+        self._written.copy_(block)
+        return used[None, None, :, : past + n]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +142,13 @@ class Scores:
         """Logits (V,) after one node."""
         return self.logits[node]
 
-    def successors(self, k: int, nodes: int | None = None) -> list[list[int]]:
-        """The `k` best ids after each of the first `nodes` positions."""
-        return best_ids(self.logits[:nodes], k)
+    def last(self) -> Scores:
+        """Those of the last position alone, in memory of their own."""
+        return Scores(self.logits[-1:].clone())
+
+    def successors(self, k: int) -> Successors:
+        """The `k` best ids after each position, and their shares."""
+        return best_of(self.logits, k)
 
 
 class Target:
@@ -112,11 +162,11 @@ class Target:
         config = model.config.get_text_config()
         self._model = model
         self._cost = cost
-        self._repeat = config.num_attention_heads // (
-            getattr(config, "num_key_value_heads", None) or config.num_attention_heads
-        )
+        heads = config.num_attention_heads
+        repeat = heads // (getattr(config, "num_key_value_heads", None) or heads)
         self._device: torch.device = model.get_input_embeddings().weight.device
         self._dtype: torch.dtype = model.dtype
+        self._masks = TreeMask(repeat, self._dtype, self._device)
         self._store = KVStore(config.num_hidden_layers, room)
         accepted = inspect.signature(model.forward).parameters
         self._cache_name = "cache" if "cache" in accepted else "past_key_values"
@@ -152,10 +202,12 @@ class Target:
                     self.past + len(piece),
                     torch.empty(0, dtype=self._dtype, device=self._device),
                 )
-            logits = self._forward(piece, positions, mask, keep=0 if every else 1)
+            scores = Scores(self._forward(piece, positions, mask, keep=0 if every else 1))
             self.past += len(piece)
-            yield piece, Scores(logits)
+            yield piece, scores
+            del scores
 
+    @torch.inference_mode()
     def lay_out(self, tree: DraftTree) -> Query:
         """The rows that score `tree`, padded to the size whose forward costs least."""
         tokens, parents, depths = tree.tokens, tree.parents, tree.depths
@@ -168,13 +220,12 @@ class Target:
             depths = depths + [0] * spare
         mask = None
         if n + spare > 1:
-            mask = tree_attention_mask(parents, self.past, self._repeat, self._dtype)
+            mask = self._masks.of(parents, self.past)
         return Query(tokens, [self.past + depth for depth in depths], mask, n)
 
     def score(self, query: Query) -> Scores:
         """Score every node of the tree in one forward; the rows stay until `commit`."""
-        mask = None if query.mask is None else query.mask.to(self._device, non_blocking=True)
-        logits = self._forward(query.tokens, query.positions, mask, keep=0)
+        logits = self._forward(query.tokens, query.positions, query.mask, keep=0)
         return Scores(logits[: query.nodes])
 
     def learn_cost(self, query: Query, past: int, seconds: float) -> None:
@@ -197,6 +248,7 @@ class Target:
     def close(self) -> None:
         """Let the cache go; the target cannot be used afterwards."""
         self._store = KVStore(0, 1)
+        self._masks = TreeMask(1, self._dtype, self._device)
 
     @torch.inference_mode()
     def _forward(

@@ -27,10 +27,11 @@ class DraftTree:
 
     tokens, parents, depths, sources, ranks, counts: one entry a node, root first.
     `ranks` is the node's place among the guesses its source made at that point
-    (0 is the best); `counts` is how often retrieval has seen it there (0: never).
+    (0 is the best); `counts` is how often retrieval has seen it there (0: never);
+    `shares` is how sure its source is of it, between 0 and 1.
     """
 
-    __slots__ = ("_children", "counts", "depths", "parents", "ranks", "sources", "tokens")
+    __slots__ = ("_children", "counts", "depths", "parents", "ranks", "shares", "sources", "tokens")
 
     def __init__(self, root: int) -> None:
         self.tokens: list[int] = [root]
@@ -39,6 +40,7 @@ class DraftTree:
         self.sources: list[str] = [TARGET]
         self.ranks: list[int] = [0]
         self.counts: list[int] = [0]
+        self.shares: list[float] = [1.0]
         self._children: list[dict[int, int]] = [{}]
 
     def __len__(self) -> int:
@@ -57,7 +59,15 @@ class DraftTree:
         """Children of `node`, in the order they were added."""
         return self._children[node].values()
 
-    def add(self, parent: int, token: int, source: str, rank: int = 0, count: int = 0) -> int:
+    def add(
+        self,
+        parent: int,
+        token: int,
+        source: str,
+        rank: int = 0,
+        count: int = 0,
+        share: float = 0.0,
+    ) -> int:
         """Draft `token` after `parent` and return its node.
 
         A token already drafted there is not drafted twice: when the two signals
@@ -69,8 +79,8 @@ class DraftTree:
         if node is not None:
             if source != self.sources[node]:
                 self.sources[node] = BOTH
-            if count > self.counts[node]:
-                self.counts[node] = count
+            self.counts[node] = max(count, self.counts[node])
+            self.shares[node] = max(share, self.shares[node])
             return node
         node = len(self.tokens)
         siblings[token] = node
@@ -80,6 +90,7 @@ class DraftTree:
         self.sources.append(source)
         self.ranks.append(rank)
         self.counts.append(count)
+        self.shares.append(share)
         self._children.append({})
         return node
 
@@ -106,6 +117,11 @@ class DraftTree:
             if parent is None:
                 raise ValueError(f"node {node} is kept without its parent")
             place[node] = kept.add(
-                parent, self.tokens[node], self.sources[node], self.ranks[node], self.counts[node]
+                parent,
+                self.tokens[node],
+                self.sources[node],
+                self.ranks[node],
+                self.counts[node],
+                self.shares[node],
             )
         return kept

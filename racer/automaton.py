@@ -104,7 +104,9 @@ class Automaton:
         self._nodes -= 1
         self.evicted += 1
         if not parent.children and parent is not self._root:
-            # Its longer n-grams are read one token after it, and the oldest of all
-            # leaves was the last of them: the parent is now the oldest.
             self._leaves[parent] = None
-            self._leaves.move_to_end(parent, last=False)
+            # Its longer n-grams are read one token after it, and the oldest of all
+            # leaves was the last of them, so the parent is now the oldest; unless the
+            # text ends with it, and it is as new as can be.
+            if parent not in self._matches:
+                self._leaves.move_to_end(parent, last=False)

@@ -9,28 +9,39 @@ from collections.abc import Sequence
 
 from engine.tree import DraftTree
 from racer.automaton import Automaton
-from racer.logits_tree import SUCCESSORS, SuccessorTable, grow
+from racer.logits_tree import SUCCESSORS, SuccessorTable, grow, grow_likeliest
 from racer.retrieval import retrieve
 
 
 class Racer:
     """Drafts from the n-grams of the text and from the logits of earlier positions.
 
-    retrieval, logits: switch one half off for an ablation.
+    retrieval, logits: switch one half off for an ablation. likeliest: order the logits
+    tree by how sure the model was, not by the paper's breadths; for a capacity chosen by
+    what pays.
     Raises ValueError if both are off: that would be vanilla decoding under another name.
     """
 
-    def __init__(self, *, retrieval: bool = True, logits: bool = True) -> None:
+    def __init__(
+        self, *, retrieval: bool = True, logits: bool = True, likeliest: bool = False
+    ) -> None:
         if not (retrieval or logits):
             raise ValueError("RACER needs at least one of its halves")
         self.successors = SUCCESSORS if logits else 0
         self.automaton = Automaton() if retrieval else None
         self.table = SuccessorTable()
+        self._likeliest = likeliest
+        self._grow = grow_likeliest if likeliest else grow
 
-    def learn(self, tokens: Sequence[int], successors: Sequence[Sequence[int]]) -> None:
+    def learn(
+        self,
+        tokens: Sequence[int],
+        successors: Sequence[Sequence[int]],
+        shares: Sequence[Sequence[float]],
+    ) -> None:
         """Remember the best successors of scored positions."""
         if self.successors:
-            self.table.learn(tokens, successors)
+            self.table.learn(tokens, successors, shares)
 
     def observe(self, tokens: Sequence[int]) -> None:
         """Remember the n-grams of committed text."""
@@ -41,7 +52,9 @@ class Racer:
         """The union of both trees: at most `capacity` nodes, root included."""
         tree = DraftTree(root)
         if self.automaton is not None:
-            retrieve(tree, self.automaton, capacity)
+            # Where nodes are chosen by what pays, both halves get to offer theirs.
+            shared = self._likeliest and self.successors > 0
+            retrieve(tree, self.automaton, (capacity + 1) // 2 if shared else capacity)
         if self.successors:
-            grow(tree, self.table, capacity)
+            self._grow(tree, self.table, capacity)
         return tree

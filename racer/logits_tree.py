@@ -5,30 +5,40 @@ Source: RACER (arXiv 2604.14885), logits tree.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from heapq import heappop, heappush
 
 from engine.tree import LOGITS, DraftTree
 
 SUCCESSORS = 8
 """Best successors remembered for each vocabulary id."""
 
+# A successor seen after another text fits this one less often; deep chains of them rarely.
+_FADE = 0.8
+_DEEPEST = 8
+
 
 class SuccessorTable:
-    """For each token the best successor ids after its most recent scoring.
+    """For each token the best successor ids after its most recent scoring, and their shares.
 
     Bounded by the vocabulary: one row of at most eight ids a token.
     """
 
     def __init__(self) -> None:
-        self._rows: dict[int, Sequence[int]] = {}
+        self._rows: dict[int, tuple[Sequence[int], Sequence[float]]] = {}
 
-    def learn(self, tokens: Sequence[int], successors: Sequence[Sequence[int]]) -> None:
+    def learn(
+        self,
+        tokens: Sequence[int],
+        successors: Sequence[Sequence[int]],
+        shares: Sequence[Sequence[float]],
+    ) -> None:
         """Remember the best ids after each of `tokens`; of two rows for one token the later."""
-        self._rows.update(zip(tokens, successors, strict=True))
+        self._rows.update(zip(tokens, zip(successors, shares, strict=True), strict=True))
 
-    def after(self, token: int) -> Sequence[int]:
-        """Best successors of `token`, best first; empty if it was never scored."""
-        return self._rows.get(token, ())
+    def after(self, token: int) -> tuple[Sequence[int], Sequence[float]]:
+        """Best successors of `token`, best first, and their shares; none if never scored."""
+        return self._rows.get(token, ((), ()))
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -45,9 +55,34 @@ def grow(tree: DraftTree, table: SuccessorTable, capacity: int, breadth: int = S
         below = []
         for node, width in level:
             deeper = node != 0
-            for j, token in enumerate(table.after(tree.tokens[node])[:width]):
-                child = tree.add(node, token, LOGITS, rank=j)
+            for j, (token, share) in enumerate(_best(table, tree.tokens[node], width)):
+                child = tree.add(node, token, LOGITS, rank=j, share=share)
                 below.append((child, max(1, width >> (j + deeper))))
                 if len(tree) >= capacity:
                     return
         level = below
+
+
+def grow_likeliest(tree: DraftTree, table: SuccessorTable, capacity: int) -> None:
+    """Fill `tree` up to `capacity` nodes, likeliest first by the shares along the path.
+
+    This project's, for a capacity chosen by what pays: where the model was sure the
+    tree goes deep, where it was not it stays broad.
+    """
+    queue: list[tuple[float, int, int, int, int, float]] = []
+
+    def offer(node: int, weight: float) -> None:
+        for j, (token, share) in enumerate(_best(table, tree.tokens[node], SUCCESSORS)):
+            heappush(queue, (-weight * share * _FADE, node, j, token, node, share))
+
+    offer(0, 1.0)
+    while queue and len(tree) < capacity:
+        weight, node, j, token, _, share = heappop(queue)
+        child = tree.add(node, token, LOGITS, rank=j, share=share)
+        if tree.depths[child] < _DEEPEST:
+            offer(child, -weight)
+
+
+def _best(table: SuccessorTable, token: int, width: int) -> Iterator[tuple[int, float]]:
+    ids, shares = table.after(token)
+    return zip(ids[:width], shares, strict=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from heapq import heappop, heappush
 
 from engine.tree import RETRIEVAL, DraftTree
@@ -11,25 +12,37 @@ from racer.automaton import Automaton, Gram
 def retrieve(tree: DraftTree, automaton: Automaton, capacity: int) -> None:
     """Draft the likeliest continuations of every matching suffix of two tokens or more.
 
-    Candidates are taken best first, by how often a continuation followed its n-gram;
-    of equals, those after the longer suffix, then the shallower.
-    Source: RACER (arXiv 2604.14885), retrieval tree.
+    Candidates are taken best first: by how often a continuation followed its n-gram,
+    weighed by how long the n-gram is, multiplied along the path.
+    Source: RACER (arXiv 2604.14885), retrieval tree; the weighing is this project's.
     """
-    queue: list[tuple[float, int, int, Gram, int, int]] = []
-    order = 0
+    queue: list[tuple[float, int, int, Gram, int, float]] = []
+    order = 0  # of equals the earlier offered: after the longer suffix, then the shallower
 
     def offer(gram: Gram, parent: int, weight: float) -> None:
         nonlocal order
-        children = sorted(gram.children.values(), key=lambda child: -child.count)
-        total = sum(child.count for child in children)
+        children: Iterable[Gram] = gram.children.values()
+        if len(gram.children) > 1:
+            children = sorted(children, key=_by_count)
+        total = sum(map(_count, children))
+        sure = 1.0 - 0.5 ** (gram.depth - 1)
         for rank, child in enumerate(children):
             order += 1
-            heappush(queue, (-weight * child.count / total, order, parent, child, rank, 0))
+            share = sure * child.count / total
+            heappush(queue, (-weight * share, order, parent, child, rank, share))
 
     for gram in automaton.matches():
-        offer(gram, 0, 1.0 - 0.5 ** (gram.depth - 1))
+        offer(gram, 0, 1.0)
     while queue and len(tree) < capacity:
-        priority, _, parent, gram, rank, _ = heappop(queue)
-        node = tree.add(parent, gram.token, RETRIEVAL, rank=rank, count=gram.count)
+        weight, _, parent, gram, rank, share = heappop(queue)
+        node = tree.add(parent, gram.token, RETRIEVAL, rank, gram.count, share)
         if gram.children:
-            offer(gram, node, -priority * 0.9)
+            offer(gram, node, -weight)
+
+
+def _count(gram: Gram) -> int:
+    return gram.count
+
+
+def _by_count(gram: Gram) -> int:
+    return -gram.count

@@ -1,0 +1,69 @@
+"""Slipstream: arguments → settings → load → build page → launch."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+# Threads that spin while they wait take the core the browser needs to draw; set before
+# torch is imported, and only if nobody has decided otherwise.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+try:  # On a ZeroGPU Space this must come before anything that touches CUDA.
+    import spaces
+except ImportError:
+    spaces = None
+
+from engine.errors import UserError
+from slipstream.cli import arguments, fail, headless
+from slipstream.model import Model, load
+from slipstream.request import Bounds
+from slipstream.service import PageService
+
+HERE = Path(__file__).parent
+log = logging.getLogger("slipstream")
+
+
+def _model(args: object) -> Model:
+    return load(args.model, device=args.device, dtype=args.dtype, progress=log.info)  # type: ignore[attr-defined]
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """Run the program; returns its exit status."""
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    args = arguments(given)
+    try:
+        if args.fetch:
+            load("embedded", progress=log.info)
+            return 0
+        if args.prompt is not None:
+            headless(_model(args), args)
+            return 0
+        model: Model | None = _model(args)
+    except UserError as error:
+        if args.model != "auto" or args.prompt is not None or args.fetch:
+            return fail(error)
+        # The page still has its recording to show.
+        log.warning("%s", error)
+        model = None
+    serve(args, model)
+    return 0
+
+
+def serve(args: object, model: Model | None) -> None:
+    """Build the page on `model` and serve it until interrupted."""
+    from ui.page import build_page, launch_options
+
+    service = PageService(model, public="SPACE_ID" in os.environ, bounds=Bounds.from_environment())
+    if spaces is not None:
+        service.wrap(spaces.GPU(duration=60))
+    page = build_page(service, HERE / "assets" / "recordings")
+    page.queue(max_size=16, default_concurrency_limit=1)
+    page.launch(server_name=args.host, server_port=args.port, **launch_options())  # type: ignore[attr-defined]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

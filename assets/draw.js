@@ -1,0 +1,292 @@
+/* Elements and SVG: the draft tree and the chart. Text goes in as text, never as markup. */
+(function (root) {
+  "use strict";
+  const S = (root.Slipstream = root.Slipstream || {});
+  const SVG = "http://www.w3.org/2000/svg";
+
+  /** An HTML element with a class and text. */
+  function el(tag, className, text) {
+    const node = document.createElement(tag);
+    if (className) node.className = className;
+    if (text !== undefined) node.textContent = text;
+    return node;
+  }
+
+  function svg(tag, attributes, text) {
+    const node = document.createElementNS(SVG, tag);
+    for (const name in attributes) node.setAttribute(name, attributes[name]);
+    if (text !== undefined) node.textContent = text;
+    return node;
+  }
+
+  const ICONS = {
+    play: "M5 3.5v9l8-4.5z",
+    pause: "M4.5 3.5h2.6v9H4.5zM8.9 3.5h2.6v9H8.9z",
+    back: "M3.5 3.5h1.8v9H3.5zM12.5 3.5v9l-6.4-4.5z",
+    forward: "M10.7 3.5h1.8v9h-1.8zM3.5 3.5v9L9.9 8z",
+  };
+
+  /** A 16 × 16 icon that takes the colour of its button. */
+  function icon(name) {
+    const image = svg("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true", focusable: "false" });
+    image.appendChild(svg("path", { d: ICONS[name], fill: "currentColor" }));
+    return image;
+  }
+
+  /** Draws draft trees into `panel`, scaled to fit down to a size that can still be read, then scrolling. */
+  function treeView(panel) {
+    const scroll = el("div", "tree-scroll");
+    scroll.tabIndex = 0;
+    const image = svg("svg", { class: "tree", role: "img" });
+    const nothing = el("p", "nothing");
+    scroll.append(image, nothing);
+    panel.appendChild(scroll);
+    const lines = svg("g", {}), boxes = svg("g", {});
+    image.append(lines, boxes);
+    const edges = edgePool(lines), nodes = nodePool(boxes);
+    let drawn = null;
+    // What a node is, in words: written when somebody asks.
+    image.addEventListener("mouseover", (event) => {
+      const group = event.target.closest ? event.target.closest("g.node") : null;
+      if (!group || !drawn) return;
+      const words = nodeTitle(group.node, drawn);
+      const title = group.querySelector("title") || group.insertBefore(svg("title", {}), group.firstChild);
+      if (title.textContent !== words) title.textContent = words;
+    });
+    let roomX = 0, roomY = 0;
+
+    function show(step, say, label, moving) {
+      const tree = step && step.tree;
+      const drawable = Boolean(tree) && tree.parents.length > 1;
+      const display = drawable ? "" : "none";
+      if (image.style.display !== display) image.style.display = display;
+      if (nothing.hidden !== drawable) nothing.hidden = drawable;
+      if (!drawable) {
+        nothing.textContent = label;
+        return;
+      }
+      const wrote = step.tokens.length > step.accepted ? step.tokens.length - 1 : -1;
+      const place = S.tree.layout(tree, wrote < 0 ? null : step.pieces[wrote]);
+      drawn = { tree, step, wrote, say };
+      drawEdges(edges, place);
+      drawNodes(nodes, place);
+      set(image, { "aria-label": label });
+      fit(place, moving);
+    }
+
+    /** The room there is; read once, since reading it makes the browser lay out the page. */
+    function measure() {
+      roomX = scroll.clientWidth - 4;
+      roomY = scroll.clientHeight - 4;
+    }
+
+    function fit(place, moving) {
+      if (!roomX || roomX < 0) measure();
+      const scale = Math.max(0.66, Math.min(1, roomX / place.width, roomY / place.height));
+      const over = place.height * scale > roomY || place.width * scale > roomX;
+      if (over && moving) {
+        // A tree that is about to be replaced is cut around its path: scrolling would cost a layout.
+        set(image, { viewBox: `0 ${place.path - roomY / scale / 2} ${roomX / scale} ${roomY / scale}`, width: roomX, height: roomY });
+        return;
+      }
+      set(image, {
+        viewBox: `0 0 ${place.width} ${place.height}`, width: Math.round(place.width * scale), height: Math.round(place.height * scale),
+      });
+      if (!over) return;
+      scroll.scrollTop = place.path * scale - roomY / 2;
+      scroll.scrollLeft = 0;
+    }
+    return { show, measure, root: scroll };
+  }
+
+  /** Sets attributes only where they differ: an untouched element costs nothing. */
+  function set(node, attributes) {
+    const known = node.known || (node.known = {});
+    for (const name in attributes) {
+      if (known[name] === attributes[name]) continue;
+      known[name] = attributes[name];
+      node.setAttribute(name, attributes[name]);
+    }
+    return node;
+  }
+
+  /** A pool of elements inside `group`: `next()` hands them out again, `end()` hides the rest. */
+  function pool(group, make) {
+    const made = [];
+    let used = 0, shown = 0;
+    return {
+      start() { used = 0; },
+      next() {
+        if (used === made.length) made.push(make());
+        const item = made[used];
+        if (used >= shown) group.appendChild(item.root);
+        used += 1;
+        return item;
+      },
+      end() {
+        for (let i = used; i < shown; i += 1) made[i].root.remove();
+        shown = used;
+      },
+    };
+  }
+
+  function edgePool(group) {
+    return pool(group, () => ({ root: svg("path", {}) }));
+  }
+
+  function nodePool(group) {
+    return pool(group, () => {
+      const item = { root: svg("g", {}), box: svg("rect", { rx: 11, height: 22 }), inner: svg("rect", { class: "inner", rx: 8, height: 16 }), text: svg("text", { "text-anchor": "middle" }) };
+      item.words = document.createTextNode("");
+      item.text.appendChild(item.words);
+      item.root.append(item.box, item.inner, item.text);
+      return item;
+    });
+  }
+
+  function drawEdges(edges, place) {
+    edges.start();
+    for (const edge of place.edges.slice().sort((a, b) => Number(a.accepted) - Number(b.accepted))) {
+      const middle = (edge.x1 + edge.x2) / 2;
+      set(edges.next().root, {
+        class: edge.accepted ? "edge kept " + edge.source : "edge",
+        d: edge.y1 === edge.y2 ? `M${edge.x1} ${edge.y1}H${edge.x2}` : `M${edge.x1} ${edge.y1}C${middle} ${edge.y1} ${middle} ${edge.y2} ${edge.x2} ${edge.y2}`,
+      });
+    }
+    edges.end();
+  }
+
+  function drawNodes(nodes, place) {
+    nodes.start();
+    for (const node of place.nodes) {
+      const item = nodes.next();
+      item.root.node = node;
+      set(item.root, { class: "node " + node.source + (node.accepted ? " kept" : "") });
+      set(item.box, { x: node.x, y: node.y - 11, width: node.width });
+      const both = node.source === "both";
+      set(item.inner, { x: node.x + 3, y: node.y - 8, width: both ? node.width - 6 : 0 });
+      set(item.text, { x: node.x + node.width / 2, y: node.y + 4 });
+      if (item.words.data !== node.label) item.words.data = node.label;
+    }
+    nodes.end();
+  }
+
+  function nodeTitle(node, { tree, step, wrote, say }) {
+    const piece = S.words.visible(node.i < 0 ? step.pieces[wrote] : tree.pieces[node.i], 40);
+    if (node.i < 0) return say("node.bonus", { piece, id: step.tokens[wrote] });
+    if (node.i === 0) return say("node.root", { piece, id: tree.tokens[0] });
+    const facts = [say("node", { piece, id: tree.tokens[node.i], rank: tree.ranks[node.i] + 1, source: say("source." + tree.sources[node.i]) })];
+    if (tree.counts[node.i] > 0) facts.push(say("node.count", { n: tree.counts[node.i] }));
+    facts.push(say(node.accepted ? "node.accepted" : "node.rejected"));
+    return facts.join(" · ");
+  }
+
+  /** A round step for about `wanted` ticks up to `most`. */
+  function tickStep(most, wanted) {
+    const raw = most / wanted;
+    const power = Math.pow(10, Math.floor(Math.log10(raw)));
+    for (const times of [1, 2, 5, 10]) if (raw <= times * power) return times * power;
+    return 10 * power;
+  }
+
+  /** Tokens over lane time, one line a lane; up to `now` drawn strong, what comes later faint. */
+  function chartView(panel) {
+    const H = 300, L = 42, R = 96, T = 10, B = 36;
+    let W = 620; // the room there is, so that letters keep their size
+    const image = svg("svg", { class: "chart", role: "img", height: H });
+    const clip = svg("rect", { x: 0, y: 0, width: W, height: H });
+    const clipId = "slip-clip-" + Math.random().toString(36).slice(2);
+    const path = svg("clipPath", { id: clipId });
+    path.appendChild(clip);
+    const axes = svg("g", { class: "axes" }), later = svg("g", { class: "later" }), past = svg("g", { "clip-path": `url(#${clipId})` });
+    const names = svg("g", { class: "names" });
+    const cursor = svg("line", { class: "cursor", y1: T, y2: H - B });
+    image.append(path, axes, later, past, cursor, names);
+    panel.appendChild(image);
+    let drawn = "", scaleX = null, measured = 0;
+
+    /** The whole lines: only where the events have changed. */
+    function lines(story, say) {
+      const seconds = Math.max(S.fold.duration(story), 0.1) * 1.02;
+      const tokens = Math.max(8, ...story.order.map((key) => story.lanes.get(key).tokens.at(-1) || 0)) * 1.06;
+      const x = (value) => L + (value / seconds) * (W - L - R), y = (value) => H - B - (value / tokens) * (H - B - T);
+      if (!measured) W = Math.max(300, (measured = image.clientWidth) || W);
+      const stamp = [story.count, seconds, tokens, say("chart.seconds"), W].join();
+      scaleX = x;
+      if (stamp === drawn) return;
+      drawn = stamp;
+      image.setAttribute("viewBox", `0 0 ${W} ${H}`);
+      axes.replaceChildren(...ticks(seconds, tokens, x, y, say));
+      const ends = [];
+      const shapes = story.order.map((key, place) => {
+        const lane = story.lanes.get(key);
+        ends.push({ key, place, y: y(lane.tokens.at(-1) || 0), x: x(lane.ends.at(-1) || 0), name: laneName(say, key) });
+        return svg("path", { class: "line lane-" + (place % 6), d: curve(lane, x, y) });
+      });
+      past.replaceChildren(...shapes);
+      later.replaceChildren(...shapes.map((shape) => shape.cloneNode()));
+      names.replaceChildren(...endLabels(ends));
+      image.setAttribute("aria-label", say("chart") + ": " + ends.map((end) => end.name).join(", "));
+    }
+
+    /** Names at the ends of the lines, moved down where they would lie on one another. */
+    function endLabels(ends) {
+      const placed = [];
+      ends.sort((a, b) => a.y - b.y);
+      for (const end of ends) {
+        const label = S.words.shortened(end.name, 22);
+        const box = { x: Math.min(end.x + 8, W - 8 - label.length * 6.6), y: Math.max(end.y, T + 8), label, end };
+        box.width = label.length * 6.6;
+        const hit = (other) => Math.abs(other.y - box.y) < 15 && box.x < other.x + other.width && other.x < box.x + box.width;
+        while (placed.some(hit)) box.y += 15;
+        placed.push(box);
+      }
+      return placed.map((box) => svg("text", { class: "name-" + (box.end.place % 6), x: box.x, y: box.y + 4 }, box.label));
+    }
+
+    function moment(t) {
+      if (!scaleX) return;
+      const x = Number.isFinite(t) ? Math.min(scaleX(t), W - R) : W;
+      clip.setAttribute("width", Math.max(0, x));
+      cursor.setAttribute("x1", x);
+      cursor.setAttribute("x2", x);
+      cursor.style.display = Number.isFinite(t) ? "" : "none";
+    }
+
+    function ticks(seconds, tokens, x, y, say) {
+      const parts = [];
+      const down = tickStep(tokens, 4), across = tickStep(seconds, W < 450 ? 3 : 5);
+      for (let value = 0; value <= tokens; value += down) {
+        parts.push(svg("line", { x1: L, x2: W - R, y1: y(value), y2: y(value) }));
+        parts.push(svg("text", { x: L - 7, y: y(value) + 4, "text-anchor": "end" }, String(Math.round(value))));
+      }
+      for (let i = 0; i * across <= seconds; i += 1) {
+        const value = i * across;
+        parts.push(svg("text", { x: x(value), y: H - B + 16, "text-anchor": "middle" }, String(Number(value.toPrecision(3)))));
+      }
+      parts.push(svg("text", { class: "unit", x: W - R, y: H - 3, "text-anchor": "end" }, say("chart.seconds")));
+      parts.push(svg("text", { class: "unit", x: L + 6, y: T + 8 }, say("chart.tokens")));
+      return parts;
+    }
+
+    /** A staircase thinned to at most about 200 corners. */
+    function curve(lane, x, y) {
+      const every = Math.max(1, Math.ceil(lane.ends.length / 200));
+      const start = lane.steps.length ? lane.steps[0].start : 0;
+      let d = `M${x(0).toFixed(1)} ${y(0).toFixed(1)}H${x(start).toFixed(1)}`;
+      for (let i = 0; i < lane.ends.length; i += 1) {
+        if (i % every && i !== lane.ends.length - 1) continue;
+        d += `L${x(lane.ends[i]).toFixed(1)} ${y(lane.tokens[i]).toFixed(1)}`;
+      }
+      return d;
+    }
+    return { lines, moment, measure: () => { measured = 0; }, root: image };
+  }
+
+  /** A lane's name in the reader's language; an unknown lane shows its key. */
+  function laneName(say, key) {
+    return say.has("lane." + key) ? say("lane." + key) : key;
+  }
+
+  S.draw = { el, svg, icon, treeView, chartView, laneName };
+})(typeof globalThis !== "undefined" ? globalThis : this);

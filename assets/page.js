@@ -1,0 +1,229 @@
+/* The player on the Gradio page: language, examples, buttons, and the stream's way in. */
+(function (root) {
+  "use strict";
+  const S = (root.Slipstream = root.Slipstream || {});
+  const { el } = S.draw;
+  const WAIT = 350; // milliseconds of silence after which a race is said to be waiting
+
+  const read = (name) => {
+    const holder = document.getElementById("slipstream-" + name);
+    return holder ? JSON.parse(holder.textContent) : null;
+  };
+  const words = read("words") || { en: {} };
+  const prompts = read("prompts") || [];
+  let language = startLanguage();
+  let say = S.words.dictionary(words[language], words.en);
+  let show = null, headerWords = null, exampleWords = null, service = null, chosen = "", waiting = 0, resting = 0, running = false, about = null;
+
+  function startLanguage() {
+    const asked = new URLSearchParams(location.search).get("lang");
+    if (asked && Object.prototype.hasOwnProperty.call(words, asked)) return asked;
+    return /^ko\b/i.test(navigator.language || "") && words.ko ? "ko" : "en";
+  }
+
+  /** A sentence that the page itself sends in English, in the reader's language. */
+  S.translated = function translated(text) {
+    for (const key in words.en) if (key.startsWith("error.") && words.en[key] === text) return say(key);
+    return text;
+  };
+
+  function setLanguage(next) {
+    language = next;
+    say = S.words.dictionary(words[language], words.en);
+    const url = new URL(location.href);
+    url.searchParams.set("lang", language);
+    history.replaceState(history.state, "", url);
+    document.documentElement.lang = language;
+    if (headerWords) headerWords();
+    if (exampleWords) exampleWords();
+    if (show) show.setLanguage(say, language);
+    describe();
+  }
+
+  function header(element, trigger) {
+    const box = element.querySelector(".slip-root");
+    const title = el("h1", "", "Slipstream"), idea = el("p", "idea"), change = el("button", "language");
+    change.type = "button";
+    const line = el("div", "header"), explain = el("p", "explain");
+    line.append(title, idea, change);
+    box.replaceChildren(line, explain);
+    headerWords = () => {
+      idea.textContent = say("idea");
+      explain.textContent = say("explain");
+      change.textContent = say("language.other");
+      change.lang = language === "en" ? "ko" : "en";
+      change.setAttribute("aria-label", say("language.switch"));
+    };
+    change.addEventListener("click", () => {
+      setLanguage(language === "en" ? "ko" : "en");
+      trigger("select");
+    });
+    document.documentElement.lang = language;
+    headerWords();
+  }
+
+  /** Example prompts: kinds as tabs, the prompts of the open kind beside them. */
+  function examples(element, trigger) {
+    const box = element.querySelector(".slip-root");
+    const kinds = [...new Set(prompts.map((one) => one.kind))];
+    let open = kinds[0];
+    const line = el("div", "examples"), tabs = el("div", "kinds"), list = el("div", "titles");
+    tabs.setAttribute("role", "group");
+    line.append(tabs, list);
+    box.replaceChildren(line);
+    exampleWords = () => {
+      tabs.setAttribute("aria-label", say("examples"));
+      tabs.replaceChildren(...kinds.map((kind) => {
+        const tab = el("button", "kind", say("kind." + kind));
+        tab.type = "button";
+        tab.setAttribute("aria-pressed", String(kind === open));
+        tab.addEventListener("click", () => {
+          open = kind;
+          exampleWords();
+          tabs.children[kinds.indexOf(kind)].focus();
+        });
+        return tab;
+      }));
+      list.replaceChildren(...prompts.filter((one) => one.kind === open).map((one) => {
+        const title = el("button", "example", one.title[language] || one.title.en);
+        title.type = "button";
+        title.title = one.prompt;
+        title.addEventListener("click", () => {
+          chosen = one.prompt;
+          trigger("select");
+        });
+        return title;
+      }));
+    };
+    exampleWords();
+  }
+
+  /** The main view: the player, and every message from the machine. */
+  function view(element, trigger, props, watch) {
+    const box = element.querySelector(".slip-root");
+    about = el("p", "about");
+    const stage = el("div", "stage");
+    box.replaceChildren(about, stage);
+    show = S.player(stage, say, language);
+    S.page.player = show;
+    describe();
+    const take = () => {
+      if (typeof props.value === "string" && props.value) message(JSON.parse(props.value));
+    };
+    watch("value", take);
+    take();
+    buttons();
+  }
+
+  function message(told) {
+    if (told.kind === "batch") {
+      clearTimeout(waiting);
+      show.receive(told);
+      if (told.done) idle();
+    } else if (told.kind === "started") {
+      clearTimeout(waiting);
+      if (running) show.notice(say("starting"));
+    } else if (told.kind === "hello") {
+      service = told.service;
+      describe();
+      buttons();
+      if (told.recording) show.recording(told.recording);
+    } else if (told.kind === "loaded") {
+      service = told.service;
+      describe();
+      show.notice(S.translated(told.sentence), told.failed ? "bad" : "");
+    }
+  }
+
+  /** One line on what is loaded, and on an empty page what to do. */
+  function describe() {
+    if (!about) return;
+    let text = "";
+    if (service && service.loaded) {
+      const kind = String(service.device || "").toUpperCase();
+      const device = service.device_name && service.device_name !== service.device ? `${kind} (${service.device_name})` : kind;
+      text = say("ready.model", { model: service.model, device: [device, service.dtype].filter(Boolean).join(", ") });
+      if (service.note) text += " " + service.note;
+    } else if (service) text = say(service.public ? "ready.nomodel" : "ready.nomodel.load");
+    about.textContent = text;
+    if (show) show.hint(service ? say(service.loaded ? "empty" : "empty.nomodel") : "");
+  }
+
+  function buttons() {
+    const race = document.getElementById("slip-race"), stop = document.getElementById("slip-stop");
+    if (race) race.disabled = running;
+    if (stop) stop.disabled = !running;
+  }
+
+  /** Gradio asks for animation frames all the time (see ui/early.py): it gets them while somebody acts. */
+  function wake() {
+    root.slipstreamCalm = running;
+    clearTimeout(resting);
+    resting = setTimeout(() => { root.slipstreamCalm = true; }, 2000);
+  }
+  for (const act of ["pointerdown", "keydown"]) root.addEventListener(act, wake, { capture: true, passive: true });
+  wake();
+
+  function idle() {
+    running = false;
+    wake();
+    clearTimeout(waiting);
+    buttons();
+  }
+
+  S.page = {
+    header, examples, view, player: null,
+
+    /** Words for Gradio's controls, as updates in their order. */
+    labels(keys) {
+      return keys.map((props) => {
+        const update = { __type__: "update" };
+        for (const name in props) update[name] = name === "choices" ? choices(props[name]) : say(props[name]);
+        return update;
+      });
+    },
+
+    chosenPrompt: () => [chosen],
+
+    /** Open or close the settings. */
+    settings() {
+      const panel = document.getElementById("slip-settings");
+      document.getElementById("slip-more").setAttribute("aria-expanded", String(panel.classList.toggle("open")));
+      return [];
+    },
+
+    /** Race was pressed: the settings go on to the machine. */
+    asked(settings) {
+      running = true;
+      wake();
+      buttons();
+      show.expect();
+      show.notice("");
+      clearTimeout(waiting);
+      waiting = setTimeout(() => show.notice(say("waiting"), "wait"), WAIT);
+      return settings;
+    },
+
+    stopped() {
+      if (running) show.stop();
+      idle();
+      return [];
+    },
+
+    ended() {
+      if (running) show.ended();
+      idle();
+      return [];
+    },
+
+    loading(spec) {
+      show.notice(say("loading", { model: S.words.shortened(String(spec), 80) }), "wait");
+      return [spec];
+    },
+  };
+
+  function choices({ prefix, values }) {
+    const offered = prefix === "lane." && service ? service.lanes : values;
+    return offered.map((value) => [say.has(prefix + value) ? say(prefix + value) : value, value]);
+  }
+})(typeof globalThis !== "undefined" ? globalThis : this);

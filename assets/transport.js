@@ -1,0 +1,124 @@
+/* Play, pause, steps, position and speed, for recordings and finished runs. Knows times only. */
+(function (root) {
+  "use strict";
+  const S = (root.Slipstream = root.Slipstream || {});
+  const { el, icon } = S.draw;
+  const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 4];
+  const FRAME = 60; // milliseconds: text that moves faster cannot be read anyway
+
+  /** `hooks`: moved(t), step(direction, t) → t. Times are lane seconds; Infinity is the end. */
+  function transport(hooks) {
+    const bar = el("div", "transport");
+    bar.setAttribute("role", "group");
+    const back = button("back"), play = button("play"), forward = button("forward");
+    play.classList.add("play");
+    const speed = el("select", "speed");
+    for (const value of SPEEDS) {
+      const option = el("option", "", value + "×");
+      option.value = String(value);
+      speed.appendChild(option);
+    }
+    speed.value = "1";
+    const scrub = el("input", "scrub");
+    scrub.type = "range";
+    scrub.min = "0";
+    scrub.max = "1000";
+    scrub.step = "1";
+    scrub.value = "0";
+    const time = el("span", "time"), note = el("span", "time-note");
+    bar.append(back, play, forward, speed, scrub, time, note);
+
+    let t = Infinity, total = 0, timer = 0, wall = 0, enabled = false, say = null, computed = 0;
+
+    function button(name) {
+      const made = el("button", "icon-button");
+      made.type = "button";
+      made.appendChild(icon(name));
+      return made;
+    }
+
+    const now = () => Math.min(t, total);
+
+    function seek(value, quiet) {
+      t = value >= total ? Infinity : Math.max(0, value);
+      draw();
+      if (!quiet) hooks.moved(t);
+    }
+
+    function tick() {
+      const stamp = performance.now();
+      const passed = ((stamp - wall) / 1000) * Number(speed.value);
+      wall = stamp;
+      seek(now() + passed);
+      if (t === Infinity) pause();
+      else timer = setTimeout(tick, FRAME);
+    }
+
+    function start() {
+      if (!enabled || timer) return;
+      if (t === Infinity) seek(0);
+      wall = performance.now();
+      timer = setTimeout(tick, FRAME);
+      dress();
+    }
+
+    function pause() {
+      clearTimeout(timer);
+      timer = 0;
+      dress();
+    }
+
+    function dress() {
+      play.replaceChildren(icon(timer ? "pause" : "play"));
+      if (!say) return;
+      play.title = say(timer ? "pause" : "play");
+      play.setAttribute("aria-label", play.title);
+    }
+
+    function draw() {
+      const share = total > 0 ? (now() / total) * 1000 : 0;
+      scrub.value = String(share);
+      scrub.style.setProperty("--at", (share / 10).toFixed(2) + "%");
+      if (!say) return;
+      const words = say("time", { now: S.words.seconds(now()), total: S.words.seconds(total) });
+      if (time.textContent !== words) time.textContent = words;
+      scrub.setAttribute("aria-valuetext", words);
+    }
+
+    play.addEventListener("click", () => (timer ? pause() : start()));
+    back.addEventListener("click", () => { pause(); seek(hooks.step(-1, now())); });
+    forward.addEventListener("click", () => { pause(); seek(hooks.step(1, now())); });
+    scrub.addEventListener("input", () => { pause(); seek((Number(scrub.value) / 1000) * total); });
+
+    /** What there is to play: its length, and what it took to compute. While live nothing can be played. */
+    function setLength(length, sum, live) {
+      total = length;
+      computed = sum;
+      enabled = !live && total > 0;
+      for (const control of [back, play, forward, speed, scrub]) if (control.disabled === enabled) control.disabled = !enabled;
+      bar.classList.toggle("live", live);
+      words();
+      draw();
+    }
+
+    function words() {
+      if (!say) return;
+      const text = say("time.lane") + (computed ? " · " + say("time.compute", { n: S.words.tenths(computed) }) : "");
+      if (note.textContent !== text) note.textContent = text;
+    }
+
+    function language(next) {
+      say = next;
+      for (const [control, key] of [[back, "back"], [forward, "forward"], [scrub, "scrub"], [speed, "speed"]]) {
+        control.title = say(key);
+        control.setAttribute("aria-label", say(key));
+      }
+      dress();
+      words();
+      draw();
+    }
+    return { bar, seek, start, pause, setLength, language, get t() { return t; }, get playing() { return timer !== 0; } };
+  }
+
+  S.transport = transport;
+})(typeof globalThis !== "undefined" ? globalThis : this);

@@ -1,0 +1,1 @@
+"""Measurements: speed against peers, the GPU script. Run as `python -m benchmarks …`."""

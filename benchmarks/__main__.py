@@ -1,0 +1,67 @@
+"""`python -m benchmarks speed …` and `python -m benchmarks gpu …`."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as app.py does, before torch
+
+from engine.errors import UserError
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    speed = commands.add_parser("speed", help="lanes against each other and against transformers")
+    speed.add_argument("--model", default="embedded")
+    speed.add_argument("--dtype", default="auto")
+    speed.add_argument("--device", default="auto")
+    speed.add_argument("--questions", type=Path, required=True, help="folder with the sets")
+    speed.add_argument("--sets", default="", help="file stems, comma-separated (default: all)")
+    speed.add_argument("--limit", type=int, default=6, help="questions a set")
+    speed.add_argument("--max-new-tokens", type=int, default=128)
+    speed.add_argument("--lanes", default="vanilla,racer")
+    speed.add_argument("--peers", default="", help="hf-generate, hf-prompt-lookup")
+    speed.add_argument("--capacity", default="auto")
+    speed.add_argument("--temperature", type=float, default=0.0)
+    speed.add_argument("--top-p", type=float, default=1.0)
+    speed.add_argument("--seed", type=int, default=0)
+    speed.add_argument("--context", type=int, default=0, help="pad prompts to this many tokens")
+    speed.add_argument("--json", type=Path, default=Path("results/speed.json"))
+    gpu = commands.add_parser("gpu", help="one script for a CUDA machine without network")
+    gpu.add_argument("--model", default="", help="a model folder; none: random weights")
+    gpu.add_argument("--shape", default="qwen3-1.7b", help="shape of the random weights")
+    gpu.add_argument("--device", default="cuda")
+    gpu.add_argument("--dtype", default="bfloat16")
+    gpu.add_argument("--max-new-tokens", type=int, default=256)
+    gpu.add_argument("--json", type=Path, default=Path("results/gpu.json"))
+    drafting = commands.add_parser("drafting", help="cost of drafting, mask and learning a step")
+    drafting.add_argument("--capacity", type=int, default=32)
+    drafting.add_argument("--json", type=Path, default=Path("results/drafting.json"))
+    forward = commands.add_parser("forward", help="cost of a forward, as loaded and packed")
+    forward.add_argument("--model", default="embedded")
+    forward.add_argument("--dtype", default="auto")
+    forward.add_argument("--json", type=Path, default=Path("results/forward.json"))
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Run one benchmark; returns the exit status."""
+    logging.basicConfig(level=logging.WARNING, format="%(message)s")
+    args = _arguments()
+    try:
+        # Imported here, so that `--help` needs no torch.
+        import_module(f"benchmarks.{args.command}").run(args)
+    except UserError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

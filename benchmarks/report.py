@@ -1,0 +1,59 @@
+"""Tables for people, JSON for programs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
+from typing import Any
+
+from slipstream import Model
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A plain table: the first column left, the others right."""
+    widths = [max(len(line[i]) for line in (head, *rows)) for i in range(len(head))]
+
+    def text(line: Sequence[str]) -> str:
+        cells = [line[0].ljust(widths[0])]
+        cells += [cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)]
+        return "  ".join(cells)
+
+    return "\n".join([text(head), "  ".join("─" * width for width in widths), *map(text, rows)])
+
+
+def geometric_mean(values: Sequence[float]) -> float:
+    """Geometric mean; nan for none."""
+    if not values:
+        return math.nan
+    return math.exp(sum(math.log(value) for value in values) / len(values))
+
+
+def save(args: argparse.Namespace, model: Model | None, results: Any) -> None:
+    """Write what was measured, on what, and with which arguments."""
+    path: Path = args.json
+    path.parent.mkdir(parents=True, exist_ok=True)
+    data: dict[str, Any] = {
+        "arguments": {key: str(value) for key, value in vars(args).items()},
+        "cores": os.cpu_count(),
+        "results": _plain(results),
+    }
+    if model is not None:
+        data["model"] = model.about()
+        data["tolerance"] = model.machine.tolerance
+        data["packed_layers"] = model.machine.packed
+        data["forward_seconds"] = model.machine.cost.base
+    path.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    print(f"\nwritten to {path}")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    return value

@@ -1,0 +1,142 @@
+"""A model ready to race, and the race itself: the engine and the drafters put together."""
+
+from __future__ import annotations
+
+import platform
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from engine import models
+from engine.errors import PromptError
+from engine.events import Event, Run
+from engine.loop import Limit, Written, decode
+from engine.machine import Machine, ready
+from engine.prompt import chat_prompt
+from engine.race import Lane, race
+from engine.sampling import Sampler
+from engine.text import TextPieces, Vocabulary
+from slipstream.lanes import LANES, capacity_of
+from slipstream.request import Bounds, Request
+
+_PACKAGES = ("torch", "transformers", "tokenizers", "gradio")
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A loaded model on a measured machine."""
+
+    loaded: models.Loaded
+    machine: Machine
+    vocabulary: Vocabulary
+
+    def race(self, request: Request, bounds: Bounds | None = None) -> Iterator[Event]:
+        """A Run, then the events of all lanes as each clock allows.
+
+        Raises UserError for what cannot be run. Closing the iterator frees the device.
+        """
+        bounds = bounds or Bounds()
+        request = request.checked(bounds)
+        prompt = self._prompt(request, bounds)
+        self.machine.warm_up()
+        lanes = [self._lane(key, prompt, request, bounds) for key in request.lanes]
+        tolerance = self.machine.tolerance
+        if not Sampler(request.temperature).greedy:
+            tolerance /= request.temperature
+        yield self._run(request, prompt)
+        yield from race(lanes, TextPieces(self.vocabulary), tolerance)
+
+    def prompt_ids(self, prompt: str) -> list[int]:
+        """Ids of `prompt` as one turn of this model's chat, as every lane reads it."""
+        return chat_prompt(self.loaded.tokenizer, prompt)
+
+    def _prompt(self, request: Request, bounds: Bounds) -> list[int]:
+        """Ids of the prompt as a chat turn; one sentence if it does not fit."""
+        ids = self.prompt_ids(request.prompt)
+        most = min(bounds.prompt_tokens, self.loaded.context - 1)
+        if len(ids) > most:
+            raise PromptError(f"The prompt is {len(ids)} tokens long and {most} fit; shorten it.")
+        return ids
+
+    def _lane(self, key: str, prompt: list[int], request: Request, bounds: Bounds) -> Lane:
+        """One lane, cold: its own cache, drafter, text and clock."""
+        written = Written()
+        most = min(request.max_new_tokens, self.loaded.context - len(prompt))
+        events = decode(
+            key,
+            self.machine.target(len(prompt) + most + 64),
+            LANES[key](request.capacity == "auto"),
+            Sampler(request.temperature, request.top_k, request.top_p, request.seed),
+            prompt,
+            Limit(request.max_new_tokens, self.loaded.context, self.loaded.eos, bounds.seconds),
+            capacity_of(key, request.capacity, self.machine.cost),
+            TextPieces(self.vocabulary),
+            written,
+        )
+        return Lane(key, events, written)
+
+    def _run(self, request: Request, prompt: list[int]) -> Run:
+        """The first line of a recording."""
+        return Run(
+            id=uuid.uuid4().hex[:12],
+            date=datetime.now(UTC).isoformat(timespec="seconds"),
+            prompt=request.prompt,
+            prompt_tokens=len(prompt),
+            seed=request.seed,
+            lanes=tuple(
+                {"key": key, "capacity": "none" if key == "vanilla" else request.capacity}
+                for key in request.lanes
+            ),
+            model=self.about(),
+            settings={
+                "max_new_tokens": request.max_new_tokens,
+                "temperature": request.temperature,
+                "top_p": request.top_p,
+                "top_k": request.top_k,
+                "capacity": request.capacity,
+            },
+            packages=_versions(),
+        )
+
+    def about(self) -> dict[str, Any]:
+        """The model in plain values."""
+        loaded = self.loaded
+        return {
+            "name": loaded.name,
+            "revision": loaded.revision,
+            "dtype": loaded.dtype,
+            "device": loaded.device,
+            "device_name": loaded.device_name,
+            "parameters": loaded.parameters,
+        }
+
+
+def load(
+    spec: str = "auto",
+    *,
+    device: str = "auto",
+    dtype: str = "auto",
+    progress: Callable[[str], None] | None = None,
+) -> Model:
+    """Load a model and measure this machine with it; `spec` as in `engine.models.load`.
+
+    Raises ModelError, one sentence, for a model that cannot be had or raced.
+    """
+    loaded = models.load(spec, device=device, dtype=dtype, progress=progress)
+    if progress is not None:
+        progress("Measuring this machine …")
+    return Model(loaded, ready(loaded.model), Vocabulary.of(loaded.tokenizer))
+
+
+def _versions() -> dict[str, str]:
+    """Versions of what decides the numbers."""
+    found = {"python": platform.python_version()}
+    for name in _PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,89 @@
+"""A race as somebody asked for it, checked before anything runs."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass, replace
+
+from engine.errors import UserError
+from slipstream.lanes import DEFAULT_LANES, LANES
+
+
+def _from_environment(name: str, otherwise: int) -> int:
+    """A positive number from the environment; anything else there is ignored."""
+    value = os.environ.get(name, "")
+    return int(value) if value.isdecimal() and int(value) > 0 else otherwise
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What one race may ask for on this host.
+
+    seconds: lane time at most, None for no deadline.
+    """
+
+    new_tokens: int = 2048
+    default_new_tokens: int = 200
+    prompt_tokens: int = 4096
+    seconds: float | None = None
+
+    @classmethod
+    def from_environment(cls) -> Bounds:
+        """The customary variables of a Space, each with its default."""
+        most = _from_environment("MAX_MAX_NEW_TOKENS", cls.new_tokens)
+        seconds = _from_environment("MAX_LANE_SECONDS", 0)
+        return cls(
+            new_tokens=most,
+            default_new_tokens=min(
+                most, _from_environment("DEFAULT_MAX_NEW_TOKENS", cls.default_new_tokens)
+            ),
+            prompt_tokens=_from_environment("MAX_INPUT_TOKEN_LENGTH", cls.prompt_tokens),
+            seconds=seconds or None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One prompt, the lanes to race on it, and the settings all of them share.
+
+    capacity: nodes of a draft tree, root included, or "auto" for what pays here.
+    temperature 0 is greedy; top_k 0 and top_p 1 filter nothing.
+    """
+
+    prompt: str
+    lanes: tuple[str, ...] = DEFAULT_LANES
+    max_new_tokens: int = 200
+    temperature: float = 0.0
+    top_p: float = 1.0
+    top_k: int = 0
+    seed: int = 0
+    capacity: str = "auto"
+
+    def checked(self, bounds: Bounds) -> Request:
+        """The same request, held to `bounds`. Raises UserError for what cannot be run."""
+        if not self.prompt.strip():
+            raise UserError("The prompt is empty; write at least one word.")
+        lanes = tuple(dict.fromkeys(self.lanes))
+        if not lanes:
+            raise UserError("No lane is chosen; choose at least one.")
+        unknown = [lane for lane in lanes if lane not in LANES]
+        if unknown:
+            raise UserError(f"There is no lane {unknown[0]!r}; choose from {', '.join(LANES)}.")
+        if not (math.isfinite(self.temperature) and 0 <= self.temperature <= 5):
+            raise UserError("The temperature is out of range; choose 0 to 5.")
+        if not 0 < self.top_p <= 1:
+            raise UserError("Top-p is out of range; choose above 0 and up to 1.")
+        if self.top_k < 0:
+            raise UserError("Top-k is negative; choose 0 for no limit, or more.")
+        if not 0 <= self.seed < 1 << 63:
+            raise UserError("The seed is out of range; choose 0 or a larger whole number.")
+        if self.max_new_tokens < 1:
+            raise UserError("The answer has no length; choose one token or more.")
+        if self.capacity != "auto" and not (
+            self.capacity.isdecimal() and 1 <= int(self.capacity) <= 256
+        ):
+            raise UserError("The draft capacity is unknown; choose auto or 1 to 256.")
+        return replace(
+            self, lanes=lanes, max_new_tokens=min(self.max_new_tokens, bounds.new_tokens)
+        )

@@ -1,0 +1,111 @@
+"""The machine behind the page: one model, one race at a time, another model on request."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from engine.errors import ModelError, UserError
+from engine.events import Event
+from slipstream.lanes import DEFAULT_LANES, LANES
+from slipstream.model import Model, load
+from slipstream.request import Bounds, Request
+
+_Run = Callable[[Model, Request, Bounds], Iterator[Event]]
+
+log = logging.getLogger(__name__)
+
+
+class PageService:
+    """What `ui.service.Service` asks for, on a real model.
+
+    model: None while there is none; the page then plays recordings and says so.
+    public: a shared host, where visitors load no models.
+    """
+
+    def __init__(
+        self, model: Model | None, *, public: bool, bounds: Bounds, **options: str
+    ) -> None:
+        self.public = public
+        self.bounds = bounds
+        self._model = model
+        self._options = options
+        self._busy = threading.Lock()
+        self._run: _Run = Model.race
+
+    def wrap(self, decorate: Callable[[_Run], _Run]) -> None:
+        """Put a decorator around the race, such as the one that lends a GPU for it."""
+        self._run = decorate(self._run)
+
+    def describe(self) -> dict[str, Any]:
+        """Plain values about the model, the device and what may be asked for."""
+        about: dict[str, Any] = {
+            "loaded": self._model is not None,
+            "lanes": list(LANES),
+            "default_lanes": list(DEFAULT_LANES),
+            "max_new_tokens": self.bounds.new_tokens,
+            "default_new_tokens": self.bounds.default_new_tokens,
+            "max_prompt_tokens": self.bounds.prompt_tokens,
+            "model": "",
+            "device": "",
+            "device_name": "",
+            "dtype": "",
+            "note": "",
+        }
+        if self._model is not None:
+            loaded = self._model.loaded
+            about["max_new_tokens"] = min(self.bounds.new_tokens, loaded.context - 1)
+            about["note"] = loaded.note
+            about.update(self._model.about(), model=loaded.name)
+        return about
+
+    def race(self, request: Any) -> Iterator[Event]:
+        """A Run, then the events of all lanes; waits for nobody.
+
+        Raises UserError if there is no model, a race is on, or the request cannot be run.
+        """
+        if self._model is None:
+            raise UserError(
+                "No model is loaded here, so nothing can race; play the recording, or start "
+                "the program with --model."
+            )
+        if not self._busy.acquire(blocking=False):
+            raise UserError("Another race is running on this machine; try again when it ends.")
+        try:
+            yield from self._run(self._model, _plain(request), self.bounds)
+        finally:
+            self._busy.release()
+
+    def load(self, spec: str) -> str:
+        """Load another model; the old one stays until the new one is ready.
+
+        Raises UserError, and keeps the old model, where that fails.
+        """
+        if self.public:
+            raise UserError("Models cannot be changed on a shared host.")
+        if not spec.strip():
+            raise ModelError("Name a model: embedded, a folder, a .gguf file, or a hub id.")
+        if not self._busy.acquire(blocking=False):
+            raise UserError("A race is running; load another model when it ends.")
+        try:
+            self._model = load(spec.strip(), progress=log.info, **self._options)
+        finally:
+            self._busy.release()
+        loaded = self._model.loaded
+        return f"{loaded.name} is loaded on {loaded.device_name or loaded.device}."
+
+
+def _plain(request: Any) -> Request:
+    """The page's request as this package's own."""
+    return Request(
+        prompt=request.prompt,
+        lanes=tuple(request.lanes),
+        max_new_tokens=request.max_new_tokens,
+        temperature=request.temperature,
+        top_p=request.top_p,
+        top_k=request.top_k,
+        seed=request.seed,
+        capacity=request.capacity,
+    )

@@ -1,0 +1,34 @@
+"""The pure half of the player, tested by node's own test runner."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.scripted import ENGLISH, KOREAN, Script, record
+
+HERE = Path(__file__).parent
+
+
+def test_the_pure_part_of_the_player(tmp_path: Path):
+    node = shutil.which("node")
+    if node is None:
+        if os.environ.get("CI"):
+            pytest.fail("node is not installed")
+        pytest.skip("node is not installed")
+    lanes = ("vanilla", "racer", "racer-logits", "ssr")
+    record(tmp_path / "english.jsonl", Script(text=ENGLISH, nodes=63), lanes)
+    record(tmp_path / "korean.jsonl", Script(text=KOREAN, differs=("racer", 30, True)), lanes)
+    done = subprocess.run(
+        [node, "--test", str(HERE / "player.test.js")],
+        env={**os.environ, "RECORDINGS": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]

@@ -1,0 +1,122 @@
+"""A request is checked before anything runs: whatever is wrong is one sentence."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from engine.capacity import Auto, Fixed
+from engine.cost import SIZES, ForwardCost
+from engine.drafter import NoDraft
+from engine.errors import UserError
+from slipstream.lanes import DEFAULT_LANES, LANES, capacity_of
+from slipstream.request import Bounds, Request
+
+BAD: list[dict[str, Any]] = [
+    {"prompt": ""},
+    {"prompt": " \n\t "},
+    {"lanes": ()},
+    {"lanes": ("vanila",)},
+    {"lanes": ("vanilla", "")},
+    {"temperature": -0.1},
+    {"temperature": 5.1},
+    {"temperature": math.nan},
+    {"temperature": math.inf},
+    {"top_p": 0.0},
+    {"top_p": -1.0},
+    {"top_p": 1.01},
+    {"top_p": math.nan},
+    {"top_k": -1},
+    {"seed": -1},
+    {"seed": 1 << 63},
+    {"max_new_tokens": 0},
+    {"max_new_tokens": -5},
+    {"capacity": ""},
+    {"capacity": "many"},
+    {"capacity": "0"},
+    {"capacity": "-8"},
+    {"capacity": "8.5"},
+    {"capacity": "257"},
+    {"capacity": "²"},
+]
+
+
+def request(**values: Any) -> Request:
+    return Request(**{"prompt": "Hello", **values})
+
+
+@pytest.mark.parametrize("values", BAD, ids=str)
+def test_what_cannot_be_run_is_refused_in_one_sentence(values: dict[str, Any]) -> None:
+    with pytest.raises(UserError) as raised:
+        request(**values).checked(Bounds())
+    message = str(raised.value)
+    assert message.endswith(".")
+    assert message[0].isupper()
+    assert "\n" not in message
+    assert ". " not in message
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {}, {"temperature": 5.0}, {"top_p": 1e-9}, {"seed": (1 << 63) - 1}, {"top_k": 10**6},
+        {"capacity": "1"}, {"capacity": "256"}, {"lanes": tuple(LANES)}, {"prompt": "한"},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_can_be_run_stays_as_asked(values: dict[str, Any]) -> None:
+    asked = request(**values)
+    assert asked.checked(Bounds()) == asked
+
+
+def test_a_lane_named_twice_runs_once_in_the_order_asked() -> None:
+    asked = request(lanes=("racer", "vanilla", "racer"))
+    assert asked.checked(Bounds()).lanes == ("racer", "vanilla")
+
+
+def test_no_more_is_written_than_the_host_allows() -> None:
+    assert request(max_new_tokens=10**9).checked(Bounds(new_tokens=77)).max_new_tokens == 77
+    assert request(max_new_tokens=5).checked(Bounds(new_tokens=77)).max_new_tokens == 5
+
+
+def test_bounds_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("MAX_MAX_NEW_TOKENS", "DEFAULT_MAX_NEW_TOKENS", "MAX_INPUT_TOKEN_LENGTH"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("MAX_LANE_SECONDS", raising=False)
+    assert Bounds.from_environment() == Bounds()
+    monkeypatch.setenv("MAX_MAX_NEW_TOKENS", "100")
+    monkeypatch.setenv("MAX_INPUT_TOKEN_LENGTH", "50")
+    monkeypatch.setenv("MAX_LANE_SECONDS", "30")
+    assert Bounds.from_environment() == Bounds(100, 100, 50, 30)
+
+
+@pytest.mark.parametrize("value", ["", "none", "-5", "0", "1.5", " "])
+def test_nonsense_in_the_environment_changes_nothing(
+    value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("MAX_MAX_NEW_TOKENS", "DEFAULT_MAX_NEW_TOKENS", "MAX_LANE_SECONDS"):
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("MAX_INPUT_TOKEN_LENGTH", raising=False)
+    assert Bounds.from_environment() == Bounds()
+
+
+@pytest.mark.parametrize("lane", LANES)
+@pytest.mark.parametrize("auto", [True, False])
+def test_each_lane_starts_with_a_drafter_of_its_own(lane: str, auto: bool) -> None:
+    first, second = LANES[lane](auto), LANES[lane](auto)
+    assert first is not second
+    assert len(first.propose(3, 64)) == 1, "cold"
+
+
+def test_the_vanilla_lane_drafts_nothing_whatever_is_asked() -> None:
+    cost = ForwardCost([0.1] * len(SIZES), [0.0] * len(SIZES))
+    assert isinstance(LANES["vanilla"](True), NoDraft)
+    for asked in ("auto", "64"):
+        assert capacity_of("vanilla", asked, cost).most() == 1
+    assert isinstance(capacity_of("racer", "auto", cost), Auto)
+    fixed = capacity_of("racer", "24", cost)
+    assert isinstance(fixed, Fixed)
+    assert fixed.most() == 24
+    assert set(DEFAULT_LANES) <= set(LANES)

@@ -1,0 +1,1 @@
+"""The web page: layout, wiring and the stream to the browser. Gradio, never torch."""
