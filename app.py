@@ -8,9 +8,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-# Threads that spin while they wait take the core the browser needs to draw; set before
-# torch is imported, and only if nobody has decided otherwise.
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+# Threads that spin for long while they wait take the core that the browser draws with;
+# set before torch is imported, and only if nobody has decided otherwise.
+os.environ.setdefault("GOMP_SPINCOUNT", "20000")
 
 try:  # On a ZeroGPU Space this must come before anything that touches CUDA.
     import spaces

@@ -9,7 +9,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as app.py does, before torch
+os.environ.setdefault("GOMP_SPINCOUNT", "20000")  # as app.py does, before torch
 
 from engine.errors import UserError
 

@@ -13,6 +13,10 @@ PAPER_CAPACITY = 64
 """Nodes a forward, root included, in RACER (arXiv 2604.14885)."""
 
 
+_PROBE = 12
+"""Of the steps in which drafting does not pay, one in this many drafts a little all the same."""
+
+
 class Capacity(Protocol):
     """Decides the size of each step's tree and learns from what was accepted."""
 
@@ -104,6 +108,7 @@ class Auto:
         self._cost = cost
         self._limit = most
         self._last = 16
+        self._idle = 0
         self.acceptance = Acceptance()
 
     def most(self) -> int:
@@ -118,8 +123,11 @@ class Auto:
         # A child is never likelier than its parent and comes after it, so any
         # beginning of this order is a tree.
         order = sorted(range(len(tree)), key=lambda node: (-likely[node], node))
-        size = self._worth(order, likely, past)
-        self._last = size
+        size = self._last = self._worth(order, likely, past)
+        if size == 1 and len(tree) > 1:
+            # What is never drafted is never accepted: look again now and then.
+            self._idle += 1
+            size = min(len(tree), 4) if self._idle % _PROBE == 0 else 1
         return tree if size == len(tree) else tree.keep(sorted(order[:size]))
 
     def _worth(self, order: Sequence[int], likely: Sequence[float], past: int) -> int:

@@ -229,7 +229,7 @@ Event = Run | Prefill | Step | Finish | Compare
 _KINDS: dict[str, Any] = {cls.kind: cls for cls in (Run, Prefill, Step, Finish, Compare)}
 
 
-class Unreadable(ValueError):
+class Unreadable(ValueError):  # noqa: N818  (reads as a sentence where it is caught)
     """A line that is not an event of this schema; the message is one sentence."""
 
 

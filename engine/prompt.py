@@ -149,9 +149,8 @@ def _cut(text: str, control: list[Any], *, last: bool) -> tuple[str, str, bool]:
 
 def _blot(text: str, contents: list[str]) -> str:
     """`text` with every control token in it replaced by a letter."""
-    while any(content in text for content in contents):
-        for content in contents:
-            text = text.replace(content, "x")
+    for content in contents:
+        text = text.replace(content, "x")
     return text
 
 

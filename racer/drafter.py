@@ -17,8 +17,8 @@ class Racer:
     """Drafts from the n-grams of the text and from the logits of earlier positions.
 
     retrieval, logits: switch one half off for an ablation. likeliest: order the logits
-    tree by how sure the model was, not by the paper's breadths; for a capacity chosen by
-    what pays.
+    tree by how sure the model was, not by the paper's breadths, and let both
+    halves offer half of the nodes.
     Raises ValueError if both are off: that would be vanilla decoding under another name.
     """
 
@@ -52,7 +52,6 @@ class Racer:
         """The union of both trees: at most `capacity` nodes, root included."""
         tree = DraftTree(root)
         if self.automaton is not None:
-            # Where nodes are chosen by what pays, both halves get to offer theirs.
             shared = self._likeliest and self.successors > 0
             retrieve(tree, self.automaton, (capacity + 1) // 2 if shared else capacity)
         if self.successors:

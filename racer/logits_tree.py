@@ -16,6 +16,8 @@ SUCCESSORS = 8
 # A successor seen after another text fits this one less often; deep chains of them rarely.
 _FADE = 0.8
 _DEEPEST = 8
+# How much less a hint is worth than a successor.
+_HINT = 0.15
 
 
 class SuccessorTable:
@@ -26,6 +28,7 @@ class SuccessorTable:
 
     def __init__(self) -> None:
         self._rows: dict[int, tuple[Sequence[int], Sequence[float]]] = {}
+        self._last: tuple[Sequence[int], Sequence[float]] = ((), ())
 
     def learn(
         self,
@@ -35,10 +38,21 @@ class SuccessorTable:
     ) -> None:
         """Remember the best ids after each of `tokens`; of two rows for one token the later."""
         self._rows.update(zip(tokens, zip(successors, shares, strict=True), strict=True))
+        if successors:
+            self._last = (successors[-1], shares[-1])
 
     def after(self, token: int) -> tuple[Sequence[int], Sequence[float]]:
         """Best successors of `token`, best first, and their shares; none if never scored."""
         return self._rows.get(token, ((), ()))
+
+    def instead_of(self, token: int) -> tuple[Sequence[int], Sequence[float]]:
+        """What else was likely where `token` was chosen: a guess for a token never scored.
+
+        Source: LogitSpec's observation that the last logits hint at the token after next.
+        """
+        ids, shares = self._last
+        kept = [place for place, other in enumerate(ids) if other != token]
+        return [ids[place] for place in kept], [shares[place] * _HINT for place in kept]
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -76,6 +90,9 @@ def grow_likeliest(tree: DraftTree, table: SuccessorTable, capacity: int) -> Non
             heappush(queue, (-weight * share * _FADE, node, j, token, node, share))
 
     offer(0, 1.0)
+    if not queue and len(tree) == 1:
+        for j, (token, share) in enumerate(zip(*table.instead_of(tree.tokens[0]), strict=True)):
+            heappush(queue, (-share, 0, j, token, 0, share))
     while queue and len(tree) < capacity:
         weight, node, j, token, _, share = heappop(queue)
         child = tree.add(node, token, LOGITS, rank=j, share=share)

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from engine.capacity import Auto, Capacity, Fixed
+from engine.capacity import PAPER_CAPACITY, Auto, Capacity, Fixed
 from engine.cost import ForwardCost
 from engine.drafter import Drafter, NoDraft
 from racer import Racer
 
 LANES: dict[str, Callable[[bool], Drafter]] = {
-    "vanilla": lambda auto: NoDraft(),
-    "racer": lambda auto: Racer(likeliest=auto),
-    "racer-retrieval": lambda auto: Racer(logits=False),
-    "racer-logits": lambda auto: Racer(retrieval=False, likeliest=auto),
+    "vanilla": lambda paper: NoDraft(),
+    "racer": lambda paper: Racer(likeliest=not paper),
+    "racer-retrieval": lambda paper: Racer(logits=False),
+    "racer-logits": lambda paper: Racer(retrieval=False, likeliest=not paper),
 }
-"""A fresh drafter of each lane, given whether its capacity is chosen by what pays.
+"""A fresh drafter of each lane, given whether it is the paper's preset. No state outlives a run.
 
-A fixed capacity gives the paper's own tree. No state outlives a run.
+The paper's preset has the paper's breadths; otherwise the tree goes deep where the
+model was sure.
 """
 
 DEFAULT_LANES = ("vanilla", "racer")
+
+
+def drafter_of(lane: str, asked: str) -> Drafter:
+    """A fresh drafter of `lane` for the capacity asked for."""
+    return LANES[lane](asked == str(PAPER_CAPACITY))
 
 
 def capacity_of(lane: str, asked: str, cost: ForwardCost) -> Capacity:

@@ -18,8 +18,8 @@ from engine.machine import Machine, ready
 from engine.prompt import chat_prompt
 from engine.race import Lane, race
 from engine.sampling import Sampler
-from engine.text import TextPieces, Vocabulary
-from slipstream.lanes import LANES, capacity_of
+from engine.text import TextPieces
+from slipstream.lanes import capacity_of, drafter_of
 from slipstream.request import Bounds, Request
 
 _PACKAGES = ("torch", "transformers", "tokenizers", "gradio")
@@ -31,7 +31,6 @@ class Model:
 
     loaded: models.Loaded
     machine: Machine
-    vocabulary: Vocabulary
 
     def race(self, request: Request, bounds: Bounds | None = None) -> Iterator[Event]:
         """A Run, then the events of all lanes as each clock allows.
@@ -47,7 +46,7 @@ class Model:
         if not Sampler(request.temperature).greedy:
             tolerance /= request.temperature
         yield self._run(request, prompt)
-        yield from race(lanes, TextPieces(self.vocabulary), tolerance)
+        yield from race(lanes, TextPieces(self.loaded.vocabulary), tolerance)
 
     def prompt_ids(self, prompt: str) -> list[int]:
         """Ids of `prompt` as one turn of this model's chat, as every lane reads it."""
@@ -68,12 +67,12 @@ class Model:
         events = decode(
             key,
             self.machine.target(len(prompt) + most + 64),
-            LANES[key](request.capacity == "auto"),
+            drafter_of(key, request.capacity),
             Sampler(request.temperature, request.top_k, request.top_p, request.seed),
             prompt,
             Limit(request.max_new_tokens, self.loaded.context, self.loaded.eos, bounds.seconds),
             capacity_of(key, request.capacity, self.machine.cost),
-            TextPieces(self.vocabulary),
+            TextPieces(self.loaded.vocabulary),
             written,
         )
         return Lane(key, events, written)
@@ -128,7 +127,7 @@ def load(
     loaded = models.load(spec, device=device, dtype=dtype, progress=progress)
     if progress is not None:
         progress("Measuring this machine …")
-    return Model(loaded, ready(loaded.model), Vocabulary.of(loaded.tokenizer))
+    return Model(loaded, ready(loaded.model))
 
 
 def _versions() -> dict[str, str]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from engine.tree import BOTH, LOGITS, RETRIEVAL, DraftTree
@@ -115,6 +115,7 @@ def test_the_widest_tree_has_the_papers_shape() -> None:
 def test_likeliest_first_leaves_out_nothing_likelier_than_what_it_drafts(
     rows: dict[int, list[int]], root: int, capacity: int, seed: int
 ) -> None:
+    assume(rows.get(root))
     tree, table = DraftTree(root), table_of(rows, seed)
     grow_likeliest(tree, table, capacity)
     assert_sound(tree)
@@ -155,6 +156,17 @@ def test_a_token_never_scored_drafts_nothing() -> None:
     tree = DraftTree(5)
     grow(tree, SuccessorTable(), 64)
     assert len(tree) == 1
+
+
+def test_likeliest_first_a_token_never_scored_is_followed_by_nothing_but_the_last_scores() -> None:
+    table = SuccessorTable()
+    table.learn([1, 2], [[3, 4], [5, 9, 6]], [[0.6, 0.4], [0.5, 0.3, 0.2]])
+    for capacity in (1, 2, 64):
+        tree = DraftTree(9)
+        grow_likeliest(tree, table, capacity)
+        assert_sound(tree)
+        assert len(tree) <= capacity
+        assert set(tree.tokens[1:]) <= {5, 6}
 
 
 def test_a_token_that_follows_itself_fills_the_tree_and_no_more() -> None:

@@ -14,14 +14,12 @@ from engine.cost import SIZES, measure
 from engine.drafter import NoDraft
 from engine.errors import ModelError
 from engine.machine import ready
-from engine.packing import packing_works
 from engine.target import Target
 from racer import Racer
 from tests.reference import greedy, written_plainly
 from tests.test_loop import PROMPT, TOKENS, run
+from tests.test_packing import operators_run
 from tests.tiny import fresh
-
-PACKS = packing_works(torch.float32)
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +33,7 @@ def test_a_model_made_ready_writes_the_text_it_wrote_before(architecture: str) -
     text, _ = written_plainly(reference, greedy, PROMPT, TOKENS)
     model = fresh(architecture, 1, "sdpa", dtype=torch.float32)
     made = ready(model)
-    assert (made.packed > 0) == PACKS
+    assert (made.packed > 0) == operators_run()
     assert 0 <= made.tolerance < 1e-3
     assert min(made.cost.base) > 0
     assert len(made.cost.base) == len(SIZES)

@@ -13,9 +13,23 @@ from engine import packing
 from engine.packing import PackedLinear, pack, packing_works
 from tests.tiny import fresh
 
-needs_packing = pytest.mark.skipif(
-    not packing_works(torch.float32), reason="this torch does not pack weights on this CPU"
-)
+
+def operators_run() -> bool:
+    """Whether this torch has the operators at all; that they multiply right is tested."""
+    try:
+        weight = torch.ops.mkldnn._reorder_linear_weight(torch.eye(8), None)
+        torch.ops.mkldnn._linear_pointwise(torch.eye(8), weight, None, "none", [], "")
+    except (RuntimeError, AttributeError, NotImplementedError):
+        return False
+    return True
+
+
+needs_packing = pytest.mark.skipif(not operators_run(), reason="this torch packs no weights here")
+
+
+@needs_packing
+def test_where_the_operators_run_they_are_used() -> None:
+    assert packing_works(torch.float32)
 
 
 def logits(model: Any, ids: list[int]) -> torch.Tensor:

@@ -14,6 +14,12 @@ def qwen2_with_a_window():
     return t.Qwen2Config(use_sliding_window=True, sliding_window=1024, max_window_layers=0)
 
 
+def window_switched_off():
+    config = t.Qwen2Config()
+    config.sliding_window = 4096  # left in the file, as some models do
+    return config
+
+
 ACCEPTED = {
     "Llama": t.LlamaConfig,
     "Llama, dynamic rope": lambda: t.LlamaConfig(
@@ -23,6 +29,7 @@ ACCEPTED = {
     "Qwen2, window switched off": lambda: t.Qwen2Config(
         use_sliding_window=False, sliding_window=4096
     ),
+    "Qwen2, window left in the file": window_switched_off,
     "Qwen3": t.Qwen3Config,
     "Qwen3-MoE": t.Qwen3MoeConfig,
     "Mistral without a window": lambda: t.MistralConfig(sliding_window=None),

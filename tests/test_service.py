@@ -43,7 +43,7 @@ def model(name: str = "tiny", eos: frozenset[int] = frozenset()) -> Model:
         device="cpu", device_name="this CPU", dtype="float64", parameters=1, context=CONTEXT,
         eos=eos, has_chat_template=False, note="A note.",
     )  # fmt: skip
-    return Model(loaded, Machine(tiny("llama"), cost, 1e-9, 0, 0.0), vocabulary)
+    return Model(loaded, Machine(tiny("llama"), cost, 1e-9, 0, 0.0))
 
 
 def asked(**values: Any) -> Any:
