@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _engine(target: Target) -> Callable[[int], None]:
-    for _ in target.prefill(list(range(1, PAST + 1)), every=False):
+    for _ in target.prefill(list(range(1, PAST + 1))):
         pass
 
     def forward(size: int) -> None:

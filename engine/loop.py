@@ -144,25 +144,27 @@ class _Lane:
         yield self.finish(reason)
 
     def _prefill(self) -> Iterator[tuple[int, Scores]]:
-        """Read the prompt piece by piece; the drafter learns from every position."""
+        """Read the prompt piece by piece; the drafter learns from it on this lane's clock."""
         wanted = self.drafter.successors
+        # Of two entries for one token the later counts, so only that one is computed.
+        newest = {token: place for place, token in enumerate(self.prompt)} if wanted else {}
+        pieces = self.target.prefill(self.prompt, frozenset(newest.values()))
         done = 0
-        pieces = self.target.prefill(self.prompt, every=wanted > 0)
         while True:
             began = time.perf_counter()
-            piece = next(pieces, None)
-            if piece is None:
+            read = next(pieces, None)
+            if read is None:
                 return
-            tokens, scores = piece
+            piece, places, scores = read
             if wanted:
                 best = scores.successors(wanted)
-                self.drafter.learn(tokens, best.ids, best.shares)
-            self.drafter.observe(tokens)
+                self.drafter.learn([piece[i] for i in places], best.ids, best.shares)
+            self.drafter.observe(piece)
             self.target.synchronise()
             self.clock += time.perf_counter() - began
-            done += len(tokens)
+            done += len(piece)
             last = scores.last()
-            del piece, scores  # the next piece is read with this one's logits gone
+            del read, scores  # the next piece is read with this one's logits gone
             yield done, last
 
     def _choose(self, scores: Scores, node: int, depth: int, chosen: list[Choice]) -> int:

@@ -45,8 +45,8 @@ class Machine:
 
     def warm_up(self) -> None:
         """Run the forwards a race begins with once, outside every clock."""
-        target = Target(self.model)
-        for _ in target.prefill(_sample_ids(self.model), every=True):
+        target, ids = Target(self.model), _sample_ids(self.model)
+        for _ in target.prefill(ids, range(len(ids))):
             pass
         for tokens in (1, 16):
             tree = _chain_tree([1] * tokens)
@@ -102,7 +102,7 @@ def _plain_logits(model: Any, sequences: Sequence[Sequence[int]]) -> Tensor:
 def _check(model: Any, ids: list[int], plain: Tensor) -> None:
     """Score a forked tree and hold it against independent forwards of its two paths."""
     target = Target(model)
-    for _ in target.prefill(ids, every=False):
+    for _ in target.prefill(ids):
         pass
     tree = DraftTree(1)
     leaves = [tree.add(0, token, LOGITS) for token in (2, 3)]
@@ -121,7 +121,7 @@ def _rounding(model: Any, ids: list[int], positions: int = 16) -> float:
     singles, blocks = Target(model), Target(model)
     text, following = ids[:-positions], ids[-positions:]
     for target in (singles, blocks):
-        for _ in target.prefill(text, every=False):
+        for _ in target.prefill(text):
             pass
     alone = [_chain(singles, [token])[0] for token in following]
     together = [row for i in range(0, positions, 8) for row in _chain(blocks, following[i : i + 8])]

@@ -7,7 +7,7 @@ ancestors and itself. Choices and best ids come back, logits stay on the device.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -166,6 +166,7 @@ class Target:
         repeat = heads // (getattr(config, "num_key_value_heads", None) or heads)
         self._device: torch.device = model.get_input_embeddings().weight.device
         self._dtype: torch.dtype = model.dtype
+        self._repeat = repeat
         self._masks = TreeMask(repeat, self._dtype, self._device)
         self._store = KVStore(config.num_hidden_layers, room)
         accepted = inspect.signature(model.forward).parameters
@@ -183,29 +184,37 @@ class Target:
         if self._device.type == "cuda":
             torch.cuda.synchronize(self._device)
 
-    def prefill(self, prompt: Sequence[int], every: bool) -> Iterator[tuple[Sequence[int], Scores]]:
-        """Read `prompt` piece by piece: each piece with its scores.
+    def prefill(
+        self, prompt: Sequence[int], wanted: Collection[int] = ()
+    ) -> Iterator[tuple[Sequence[int], list[int], Scores]]:
+        """Read `prompt` piece by piece: the piece, places in it, and the scores after those.
 
-        every: keep the logits of all positions of a piece (a drafter learns from them);
-        otherwise only those of its last position. Never more than one piece is held.
+        wanted: positions in the prompt whose scores somebody learns from; the last
+        position of a piece is scored in any case. The output layer runs on no others,
+        and never more than one piece's logits are held.
         Raises ValueError for an empty prompt.
         """
         if not prompt:
             raise ValueError("a prompt has at least one token")
         for start in range(0, len(prompt), self.chunk):
             piece = prompt[start : start + self.chunk]
-            positions = range(self.past, self.past + len(piece))
-            mask = None
-            if len(piece) > 1:
-                mask = attention.causal_mask(
-                    len(piece),
-                    self.past + len(piece),
-                    torch.empty(0, dtype=self._dtype, device=self._device),
-                )
-            scores = Scores(self._forward(piece, positions, mask, keep=0 if every else 1))
+            last = len(piece) - 1
+            places = [i for i in range(last) if start + i in wanted] + [last]
+            logits = self._forward(
+                piece, range(self.past, self.past + len(piece)), self._causal(len(piece)), places
+            )
             self.past += len(piece)
-            yield piece, scores
+            scores = Scores(logits)
+            del logits
+            yield piece, places, scores
             del scores
+
+    def _causal(self, n: int) -> Tensor | None:
+        """Mask of `n` further tokens of a plain text, once for each query head of a group."""
+        if n == 1:
+            return None
+        like = torch.empty(0, dtype=self._dtype, device=self._device)
+        return attention.causal_mask(n, self.past + n, like).repeat(1, 1, self._repeat, 1)
 
     @torch.inference_mode()
     def lay_out(self, tree: DraftTree) -> Query:
@@ -225,7 +234,7 @@ class Target:
 
     def score(self, query: Query) -> Scores:
         """Score every node of the tree in one forward; the rows stay until `commit`."""
-        logits = self._forward(query.tokens, query.positions, query.mask, keep=0)
+        logits = self._forward(query.tokens, query.positions, query.mask)
         return Scores(logits[: query.nodes])
 
     def learn_cost(self, query: Query, past: int, seconds: float) -> None:
@@ -252,16 +261,21 @@ class Target:
 
     @torch.inference_mode()
     def _forward(
-        self, tokens: Sequence[int], positions: Sequence[int], mask: Tensor | None, keep: int
+        self,
+        tokens: Sequence[int],
+        positions: Sequence[int],
+        mask: Tensor | None,
+        places: Sequence[int] | None = None,
     ) -> Tensor:
-        """Logits (N, V) of all positions (keep 0) or the last `keep`, rows added to the cache."""
+        """Logits (N, V) of all tokens, or of those at `places`; their rows join the cache."""
         self.forwards += 1
         out = self._model(
             input_ids=torch.tensor([tokens], device=self._device),
             position_ids=torch.tensor([list(positions)], device=self._device),
             attention_mask=mask,
             use_cache=True,
-            logits_to_keep=keep,
+            # An index on the CPU fits whichever device the output layer is on.
+            logits_to_keep=0 if places is None else torch.tensor(places),
             **{self._cache_name: self._store},
         )
         logits: Tensor = out.logits[0]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -25,12 +27,16 @@ from slipstream.request import Bounds, Request
 _PACKAGES = ("torch", "transformers", "tokenizers", "gradio")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Model:
     """A loaded model on a measured machine."""
 
     loaded: models.Loaded
-    machine: Machine
+
+    @cached_property
+    def machine(self) -> Machine:
+        """The model packed, checked and measured; made once, where a forward can run."""
+        return ready(self.loaded.model)
 
     def race(self, request: Request, bounds: Bounds | None = None) -> Iterator[Event]:
         """A Run, then the events of all lanes as each clock allows.
@@ -124,10 +130,18 @@ def load(
 
     Raises ModelError, one sentence, for a model that cannot be had or raced.
     """
-    loaded = models.load(spec, device=device, dtype=dtype, progress=progress)
+    model = Model(models.load(spec, device=device, dtype=dtype, progress=progress))
+    if _gpu_is_lent():
+        return model
     if progress is not None:
         progress("Measuring this machine …")
-    return Model(loaded, ready(loaded.model))
+    _ = model.machine
+    return model
+
+
+def _gpu_is_lent() -> bool:
+    """Whether this is a ZeroGPU Space: there no forward runs outside the race itself."""
+    return bool(os.environ.get("SPACES_ZERO_GPU"))
 
 
 def _versions() -> dict[str, str]:

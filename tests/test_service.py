@@ -43,7 +43,9 @@ def model(name: str = "tiny", eos: frozenset[int] = frozenset()) -> Model:
         device="cpu", device_name="this CPU", dtype="float64", parameters=1, context=CONTEXT,
         eos=eos, has_chat_template=False, note="A note.",
     )  # fmt: skip
-    return Model(loaded, Machine(tiny("llama"), cost, 1e-9, 0, 0.0))
+    model = Model(loaded)
+    vars(model)["machine"] = Machine(tiny("llama"), cost, 1e-9, 0, 0.0)  # nothing is measured
+    return model
 
 
 def asked(**values: Any) -> Any:

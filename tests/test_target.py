@@ -43,7 +43,7 @@ def deepest_path(tree: DraftTree) -> list[int]:
 
 
 def prefilled(target: Target, prompt: Any = PROMPT) -> Target:
-    for _ in target.prefill(prompt, every=False):
+    for _ in target.prefill(prompt):
         pass
     return target
 
@@ -128,20 +128,22 @@ def test_positions_count_depth_not_rows() -> None:
 
 
 @pytest.mark.parametrize("chunk", [1, 4, 5, 100])
-@pytest.mark.parametrize("every", [True, False])
+@pytest.mark.parametrize("some", [True, False])
 def test_prefill_gives_the_logits_of_each_piece(
-    chunk: int, every: bool, monkeypatch: pytest.MonkeyPatch
+    chunk: int, some: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Target, "chunk", chunk)
     target = Target(tiny("qwen3"), room=3)
     read: list[int] = []
-    for piece, scores in target.prefill(PROMPT, every=every):
+    wanted = {2, 3, 7} if some else ()
+    for piece, places, scores in target.prefill(PROMPT, wanted):
         assert 0 < len(piece) <= chunk
-        for back, logits in enumerate(scores.logits.flip(0)):
-            ids = [*read, *piece][: len(read) + len(piece) - back]
+        for place, logits in zip(places, scores.logits, strict=True):
+            ids = [*read, *piece][: len(read) + place + 1]
             alone = torch.from_numpy(plain_logits(tiny("qwen3", 0, "sdpa"), ids))
             torch.testing.assert_close(logits, alone, **CLOSE)
-        assert len(scores.logits) == (len(piece) if every else 1)
+        here = {place - len(read) for place in wanted} & set(range(len(piece)))
+        assert places == sorted({*here, len(piece) - 1})
         read += piece
         assert target.past == len(read)
     assert read == list(PROMPT)

@@ -1,0 +1,70 @@
+"""Whether the page slows the lanes: the same race on the page and without it, in turn."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from benchmarks.report import save, table
+from engine.events import Finish
+from slipstream import Model, Request, load
+from slipstream.request import Bounds
+from slipstream.service import PageService
+
+PROMPT = "Write a Python class Parcel with the fields name, weight and price, and docstrings."
+
+
+def run(args: argparse.Namespace) -> None:
+    """Lane seconds with Chromium drawing and without, `--rounds` of each, and their ratio."""
+    from tests.browser import browser
+    from tests.test_page import served
+
+    model = load(args.model)
+    service = PageService(
+        model, public=False, bounds=Bounds(default_new_tokens=args.max_new_tokens)
+    )
+    times: dict[str, dict[str, list[float]]] = {"page": {}, "headless": {}}
+    with (
+        TemporaryDirectory() as folder,
+        served(service, Path(folder)) as url,
+        browser(viewport={"width": 1440, "height": 900}) as chromium,
+    ):
+        page = chromium.new_page()
+        page.set_default_timeout(600_000)
+        page.goto(url)
+        page.wait_for_selector("#slip-view .slip")
+        for _ in range(args.rounds):
+            _add(times["headless"], _headless(model, args.max_new_tokens))
+            _add(times["page"], _on_page(page))
+    rows = []
+    for lane in times["page"]:
+        shown, alone = median(times["page"][lane]), median(times["headless"][lane])
+        rows.append((lane, f"{alone:.2f}", f"{shown:.2f}", f"{shown / alone:.3f}"))
+    print(table(("lane", "headless s", "page s", "ratio"), rows))
+    save(args, model, times)
+
+
+def _add(times: dict[str, list[float]], seconds: dict[str, float]) -> None:
+    for lane, value in seconds.items():
+        times.setdefault(lane, []).append(value)
+
+
+def _headless(model: Model, new_tokens: int) -> dict[str, float]:
+    events = model.race(Request(PROMPT, max_new_tokens=new_tokens))
+    return {e.lane: e.totals["seconds"] for e in events if isinstance(e, Finish)}
+
+
+def _on_page(page: Any) -> dict[str, float]:
+    """Race on the page; lane seconds as its player shows them."""
+    page.fill("#slip-prompt textarea", PROMPT)
+    page.click("#slip-race")
+    page.wait_for_function("window.Slipstream.page.player.mode === 'live'")
+    page.wait_for_function("window.Slipstream.page.player.mode === 'finished'")
+    found: dict[str, float] = page.evaluate(
+        "Object.fromEntries([...Slipstream.page.player.story.lanes.values()]"
+        ".map(lane => [lane.key, lane.finish.totals.seconds]))"
+    )
+    return found

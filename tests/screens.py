@@ -1,0 +1,45 @@
+"""Screenshots of the running page for the README: `python -m tests.screens`.
+
+Plays the bundled recording to its end on the real page and takes it at 1440 and 390
+pixels, light and dark, in English and Korean.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from slipstream.request import Bounds
+from slipstream.service import PageService
+from tests.browser import browser
+from tests.test_page import served
+
+ROOT = Path(__file__).parent.parent
+SCREENS = ROOT / "assets" / "screens"
+SHOTS = (
+    ("page-light", 1440, "light", "en"),
+    ("page-dark", 1440, "dark", "en"),
+    ("phone-light", 390, "light", "en"),
+    ("phone-dark", 390, "dark", "en"),
+    ("page-korean", 1440, "light", "ko"),
+)
+
+
+def main() -> None:
+    """Take them all."""
+    SCREENS.mkdir(parents=True, exist_ok=True)
+    service = PageService(None, public=False, bounds=Bounds())
+    with served(service, ROOT / "assets" / "recordings") as url, browser() as chromium:
+        for name, width, theme, language in SHOTS:
+            page = chromium.new_page()
+            page.set_viewport_size({"width": width, "height": 900})
+            page.goto(f"{url}?__theme={theme}&lang={language}")
+            page.wait_for_function("window.Slipstream?.page.player?.mode === 'recording'")
+            page.click(".transport .play")
+            page.evaluate("Slipstream.page.player.controls.seek(1e9)")
+            page.wait_for_timeout(800)
+            page.screenshot(path=SCREENS / f"{name}.png", full_page=True)
+            page.close()
+
+
+if __name__ == "__main__":
+    main()

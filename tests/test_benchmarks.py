@@ -1,0 +1,70 @@
+"""The benchmarks count right: questions, loops, tables, speed-ups."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from benchmarks.questions import Question, evenly, read
+from benchmarks.repeats import repeats
+from benchmarks.report import geometric_mean, table
+from benchmarks.speed import Sample, speed_up
+from engine.errors import UserError
+
+
+def question(number: int, category: str) -> Question:
+    return Question("spec_bench", number, category, f"question {number}")
+
+
+def test_questions_come_evenly_from_the_tasks_and_mt_bench_is_one_task():
+    tasks = ["writing", "coding", "stem"] * 4 + ["translation"] * 9 + ["qa"] * 9 + ["rag"] * 9
+    everything = [question(i, task) for i, task in enumerate(tasks)]
+    chosen = evenly(everything, 8)
+    kinds = ["mt" if q.category in ("writing", "coding", "stem") else q.category for q in chosen]
+    assert {kind: kinds.count(kind) for kind in set(kinds)} == {
+        "mt": 2,
+        "translation": 2,
+        "qa": 2,
+        "rag": 2,
+    }
+    assert len({q.id for q in chosen}) == 8
+    assert len({q.category for q in evenly(everything, 2)}) == 2
+    assert len(evenly(everything[:3], 8)) == 3
+
+
+def test_a_folder_without_questions_or_with_broken_ones_is_a_sentence(tmp_path: Path):
+    with pytest.raises(UserError, match=r"holds none of"):
+        read(tmp_path, 3)
+    (tmp_path / "mgsm.jsonl").write_text('{"question_id": 1}\n')
+    with pytest.raises(UserError, match=r"mgsm\.jsonl, line 1"):
+        read(tmp_path, 3)
+    row = {"question_id": 1, "category": "reasoning", "turns": ["¿Qué?", "second"]}
+    (tmp_path / "mgsm.jsonl").write_text(json.dumps(row) + "\n")
+    assert read(tmp_path, 3) == {"mgsm": [Question("mgsm", 1, "reasoning", "¿Qué?")]}
+
+
+@pytest.mark.parametrize("period", [1, 7, 40])
+def test_a_loop_is_a_period_of_at_most_forty_over_the_last_sixty(period: int):
+    loop = [i % period for i in range(200)]
+    assert repeats([*range(1000, 1010), *loop])
+    assert not repeats([*loop, 9999])
+    assert not repeats(loop[:59])
+    assert not repeats([i % 41 for i in range(200)])
+
+
+def test_speed_ups_are_ratios_of_rates_over_the_same_questions():
+    def sample(lane: str, tokens: int, seconds: float) -> Sample:
+        return Sample("mgsm", 1, "reasoning", lane, 5, [0] * tokens, seconds)
+
+    samples = [sample("vanilla", 10, 5.0), sample("vanilla", 30, 5.0), sample("racer", 40, 4.0)]
+    assert speed_up(samples, "racer") == pytest.approx(2.5)
+    assert geometric_mean([2.0, 8.0]) == pytest.approx(4.0)
+    assert math.isnan(geometric_mean([]))
+
+
+def test_a_table_lines_its_columns_up():
+    lines = table(("lane", "ms"), [("a", "1.0"), ("longer", "10.0")]).splitlines()
+    assert [len(line) for line in lines] == [12, 12, 12, 12]

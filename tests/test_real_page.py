@@ -1,0 +1,159 @@
+"""The page in Chromium on the real, embedded model: it races, stops, and frees the machine."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from slipstream import Model, Request, load
+from slipstream.request import Bounds
+from slipstream.service import PageService
+from tests.browser import browser
+from tests.test_page import eventually, mode, race, served, texts
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.model,
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:.*no_silent_downcasting"),
+]
+
+LONG = 120_000
+HOSTILE = "Say <img src=x onerror=alert(1)> ${alert(2)} {{alert(3)}} </script><b>hi</b>"
+
+
+class Counted:
+    """The embedded model behind a page, and how many forwards it has run."""
+
+    def __init__(self, model: Model, new_tokens: int) -> None:
+        self.model = model
+        self.forwards = 0
+        model.loaded.model.register_forward_hook(self._count)
+        bounds = Bounds(default_new_tokens=new_tokens)
+        self.service = PageService(model, public=False, bounds=bounds)
+
+    def _count(self, *_: Any) -> None:
+        self.forwards += 1
+
+    def still(self, seconds: float = 1.5) -> bool:
+        """Whether no forward runs for a while."""
+        before = self.forwards
+        time.sleep(seconds)
+        return self.forwards == before
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[Model]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield load("embedded", device="cpu")
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="module")
+def short(model: Model, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with served(Counted(model, 24).service, tmp_path_factory.mktemp("none")) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with browser(viewport={"width": 1440, "height": 900}, locale="en-GB") as context:
+        yield context
+
+
+@pytest.fixture
+def visit(chromium: Any) -> Iterator[Callable[[str], Any]]:
+    """Opens pages that may neither fail nor ask another host for anything."""
+    opened: list[Any] = []
+    wrong: list[str] = []
+
+    def go(url: str) -> Any:
+        page = chromium.new_page()
+        opened.append(page)
+        page.set_default_timeout(LONG)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("dialog", lambda dialog: (wrong.append(dialog.message), dialog.dismiss()))
+        page.on(
+            "request",
+            lambda r: (
+                None
+                if r.url.startswith((url.rstrip("/"), "data:", "blob:"))
+                else wrong.append(r.url)
+            ),
+        )
+        page.goto(f"{url}?lang=en")
+        page.wait_for_selector("#slip-view .slip")
+        return page
+
+    yield go
+    for page in opened:
+        page.close()
+    assert wrong == []
+
+
+def finished(page: Any) -> None:
+    page.wait_for_function("window.Slipstream?.page.player?.mode === 'finished'", timeout=LONG)
+
+
+def test_a_race_runs_to_its_end_and_both_lanes_show_the_headless_text(model, short, visit):
+    page = visit(short)
+    prompt = "Count from one to twenty in words, then do it again."
+    race(page, prompt, wanted="")
+    finished(page)
+    expected: dict[str, str] = {}
+    for event in model.race(Request(prompt, max_new_tokens=24)):
+        if event.kind == "step":
+            expected[event.lane] = expected.get(event.lane, "") + "".join(event.pieces)
+    assert texts(page) == [expected["vanilla"], expected["racer"]]
+    assert texts(page)[0] == texts(page)[1]
+    assert "✓ identical to vanilla" in page.text_content(".lane:nth-child(2) .badge")
+    page.click(".lane:nth-child(2) .step >> nth=-1")
+    assert page.locator(".tree-panel svg text").count() >= 1
+
+
+@pytest.mark.parametrize("prompt", [HOSTILE, "안녕하세요! 👩‍💻 🇰🇷 한국어로 인사해 주세요."])
+def test_a_prompt_is_shown_as_typed_and_no_character_is_broken(short, visit, prompt):
+    page = visit(short)
+    race(page, prompt, wanted="")
+    finished(page)
+    assert prompt in page.text_content(".strip")
+    assert page.locator(".slip img, .slip script, .slip b").count() == 0
+    assert "\ufffd" not in page.content()
+    assert texts(page)[0] == texts(page)[1] != ""
+
+
+def test_stop_ends_the_forwards_within_two_seconds_and_keeps_the_text(model, visit, tmp_path: Path):
+    counted = Counted(model, 1500)
+    with served(counted.service, tmp_path) as url:
+        page = visit(url)
+        race(page, "Tell a long story about a river.", wanted="")
+        assert eventually(lambda: len(texts(page)) == 2 and len(texts(page)[0]) > 40, 60)
+        page.click("#slip-stop")
+        time.sleep(2.0)
+        assert counted.still()
+        mode(page, "stopped")
+        kept = texts(page)
+        assert len(kept[0]) > 40
+        assert "stopped" in page.text_content(".lane:nth-child(1)")
+        race(page, "Again.", wanted="")  # the machine is free
+        assert eventually(lambda: not counted.still(0.5), 30)
+        page.click("#slip-stop")
+
+
+def test_closing_the_tab_frees_the_machine(model, visit, tmp_path: Path):
+    counted = Counted(model, 1500)
+    with served(counted.service, tmp_path) as url:
+        page = visit(url)
+        race(page, "Tell a long story about a mountain.", wanted="")
+        assert eventually(lambda: counted.forwards > 12, 60)
+        page.close()
+        time.sleep(2.0)
+        assert counted.still()
+        for event in model.race(Request("Hello.", lanes=("vanilla",), max_new_tokens=2)):
+            assert event.kind != "finish" or event.reason in ("length", "eos")
