@@ -182,7 +182,8 @@
       title.data = S.draw.laneName(say, key);
       const what = say.has("idea." + key) ? say("idea." + key) : say("idea.lane");
       const size = lane.capacity;
-      idea.text.data = size !== undefined && size !== null && size !== "" && key !== "vanilla" ? say("idea.capacity", { idea: what, n: size }) : what;
+      const sized = size === "auto" ? "idea.auto" : "idea.capacity";
+      idea.text.data = size && key !== "vanilla" ? say(sized, { idea: what, n: size }) : what;
       idea.holder.title = say("forward.help");
       clock.holder.title = say("clock.help");
       name.title = say("lane.pick", { lane: title.data });

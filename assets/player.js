@@ -3,7 +3,7 @@
   "use strict";
   const S = (root.Slipstream = root.Slipstream || {});
   const { el } = S.draw;
-  const HEAVY = 450; // milliseconds between redrawings of tree, chart and results while live
+  const HEAVY = 700; // milliseconds between redrawings of tree, chart and results while live
   const MARKS = ["retrieval", "logits", "both"], LATER_MARKS = ["prefix", "suffix"];
 
   function put(node, text) {
@@ -336,7 +336,7 @@
   S.stepSentence = function stepSentence(step, lane, say) {
     if (!step) return say("say.start");
     const values = { lane, f: step.index + 1, drafted: step.drafted, accepted: step.accepted, tokens: S.words.counted(say, step.tokens.length) };
-    if (step.accepted > 0) return say("say.agreed", values);
+    if (step.accepted > 0) return say(step.accepted < step.tokens.length ? "say.agreed" : "say.last", values);
     if (step.drafted > 0) return say("say.none", values);
     return say(step.index === 0 ? "say.first" : "say.plain", values);
   };

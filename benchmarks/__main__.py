@@ -47,11 +47,6 @@ def _arguments() -> argparse.Namespace:
     forward.add_argument("--model", default="embedded")
     forward.add_argument("--dtype", default="auto")
     forward.add_argument("--json", type=Path, default=Path("results/forward.json"))
-    page = commands.add_parser("page", help="lane seconds on the page against none")
-    page.add_argument("--model", default="embedded")
-    page.add_argument("--max-new-tokens", type=int, default=96)
-    page.add_argument("--rounds", type=int, default=3)
-    page.add_argument("--json", type=Path, default=Path("results/page.json"))
     return parser.parse_args()
 
 

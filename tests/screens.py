@@ -36,7 +36,10 @@ def main() -> None:
             page.wait_for_function("window.Slipstream?.page.player?.mode === 'recording'")
             page.click(".transport .play")
             page.evaluate("Slipstream.page.player.controls.seek(1e9)")
-            page.wait_for_timeout(800)
+            # What is outside the window is not drawn, so the window takes the whole page in.
+            height = page.evaluate("document.documentElement.scrollHeight")
+            page.set_viewport_size({"width": width, "height": height})
+            page.wait_for_timeout(1500)
             page.screenshot(path=SCREENS / f"{name}.png", full_page=True)
             page.close()
 

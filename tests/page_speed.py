@@ -1,27 +1,32 @@
-"""Whether the page slows the lanes: the same race on the page and without it, in turn."""
+"""Whether the page slows the lanes: `python -m tests.page_speed`.
+
+The same race on the page, with Chromium drawing, and without it, in turn.
+"""
 
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
+
+os.environ.setdefault("GOMP_SPINCOUNT", "20000")  # as app.py does, before torch
 
 from benchmarks.report import save, table
 from engine.events import Finish
 from slipstream import Model, Request, load
 from slipstream.request import Bounds
 from slipstream.service import PageService
+from tests.browser import browser
+from tests.test_page import served
 
 PROMPT = "Write a Python class Parcel with the fields name, weight and price, and docstrings."
 
 
 def run(args: argparse.Namespace) -> None:
     """Lane seconds with Chromium drawing and without, `--rounds` of each, and their ratio."""
-    from tests.browser import browser
-    from tests.test_page import served
-
     model = load(args.model)
     service = PageService(
         model, public=False, bounds=Bounds(default_new_tokens=args.max_new_tokens)
@@ -68,3 +73,12 @@ def _on_page(page: Any) -> dict[str, float]:
         ".map(lane => [lane.key, lane.finish.totals.seconds]))"
     )
     return found
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m tests.page_speed", description=__doc__)
+    parser.add_argument("--model", default="embedded")
+    parser.add_argument("--max-new-tokens", type=int, default=96)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--json", type=Path, default=Path("results/page.json"))
+    run(parser.parse_args())
