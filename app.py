@@ -8,10 +8,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-# Threads that spin for long while they wait take the core that the browser draws with;
-# set before torch is imported, and only if nobody has decided otherwise.
-os.environ.setdefault("GOMP_SPINCOUNT", "20000")
-
 try:  # On a ZeroGPU Space this must come before anything that touches CUDA.
     import spaces
 except ImportError:

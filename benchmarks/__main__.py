@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import argparse
 import logging
-import os
 import sys
 from importlib import import_module
 from pathlib import Path
-
-os.environ.setdefault("GOMP_SPINCOUNT", "20000")  # as app.py does, before torch
 
 from engine.errors import UserError
 
@@ -55,7 +52,9 @@ def main() -> int:
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     args = _arguments()
     try:
-        # Imported here, so that `--help` needs no torch.
+        # Imported here, so that `--help` needs no torch; slipstream first, which sets
+        # how torch's threads wait.
+        import_module("slipstream")
         import_module(f"benchmarks.{args.command}").run(args)
     except UserError as error:
         print(error, file=sys.stderr)

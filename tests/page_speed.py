@@ -6,13 +6,10 @@ The same race on the page, with Chromium drawing, and without it, in turn.
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
-
-os.environ.setdefault("GOMP_SPINCOUNT", "20000")  # as app.py does, before torch
 
 from benchmarks.report import save, table
 from engine.events import Finish
