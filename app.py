@@ -14,7 +14,7 @@ except ImportError:
     spaces = None
 
 from engine.errors import UserError
-from slipstream.cli import arguments, fail, headless
+from slipstream.cli import arguments, fail, headless, request_of
 from slipstream.model import Model, load
 from slipstream.request import Bounds
 from slipstream.service import PageService
@@ -36,7 +36,8 @@ def main(given: Sequence[str] | None = None) -> int:
             load("embedded", progress=log.info)
             return 0
         if args.prompt is not None:
-            headless(_model(args), args)
+            asked = request_of(args)
+            headless(_model(args), asked, args)
             return 0
         model: Model | None = _model(args)
     except UserError as error:
@@ -53,7 +54,13 @@ def serve(args: object, model: Model | None) -> None:
     """Build the page on `model` and serve it until interrupted."""
     from ui.page import build_page, launch_options
 
-    service = PageService(model, public="SPACE_ID" in os.environ, bounds=Bounds.from_environment())
+    service = PageService(
+        model,
+        public="SPACE_ID" in os.environ,
+        bounds=Bounds.from_environment(),
+        device=args.device,  # type: ignore[attr-defined]
+        dtype=args.dtype,  # type: ignore[attr-defined]
+    )
     if spaces is not None:
         service.wrap(spaces.GPU(duration=60))
     page = build_page(service, HERE / "assets" / "recordings")

@@ -244,11 +244,11 @@ class _Lane:
         sources = [*(tree.sources[node] for node in path[1:]), TARGET]
         new, reason = self.limit.trim(len(self.prompt), before, new)
         accepted = min(len(path) - 1, len(new))
-        self.written.tokens.extend(new)
-        self.written.gaps.extend(choice.gap for choice in chosen[: len(new)])
         observing = time.perf_counter()
         self.drafter.observe(new)
         draft += time.perf_counter() - observing
+        self.written.tokens.extend(new)
+        self.written.gaps.extend(choice.gap for choice in chosen[: len(new)])
         seconds = time.perf_counter() - began
         start, self.clock = self.clock, self.clock + seconds
         # Text for the viewer is made after the clock has been read.

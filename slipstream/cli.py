@@ -31,7 +31,7 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, mps")
     parser.add_argument("--dtype", default="auto", help="auto, float32, bfloat16, float16")
     parser.add_argument("--host", default=os.environ.get("GRADIO_SERVER_NAME", "127.0.0.1"))
-    parser.add_argument("--port", type=int, default=int(os.environ.get("PORT", "7860")))
+    parser.add_argument("--port", type=int, default=os.environ.get("PORT", "7860"))
     parser.add_argument("--fetch", action="store_true", help="fetch the embedded model and end")
     race = parser.add_argument_group("a race without a browser")
     race.add_argument("--prompt", help="race on this prompt and end")
@@ -47,24 +47,27 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(given)
 
 
-def headless(model: Model, args: argparse.Namespace) -> None:
-    """Race on `--prompt`, print each lane's text and figures, record if asked to.
-
-    Raises UserError for what cannot be run.
-    """
-    request = Request(
+def request_of(args: argparse.Namespace) -> Request:
+    """The race asked for. Raises UserError, before any model is loaded, if it cannot be run."""
+    return Request(
         prompt=args.prompt,
-        lanes=tuple(args.lanes.split(",")),
+        lanes=tuple(lane.strip() for lane in args.lanes.split(",")),
         max_new_tokens=args.max_new_tokens,
         temperature=args.temperature,
         top_p=args.top_p,
         top_k=args.top_k,
         seed=args.seed,
         capacity=args.capacity,
-    )
+    ).checked(Bounds.from_environment())
+
+
+def headless(model: Model, request: Request, args: argparse.Namespace) -> None:
+    """Race, print each lane's text and figures, record if asked to.
+
+    Raises UserError for what cannot be run.
+    """
     events = model.race(request, Bounds.from_environment())
-    seen = list(_recorded(events, args.record, args.title) if args.record else events)
-    _report(seen)
+    _report(list(_recorded(events, args.record, args.title) if args.record else events))
 
 
 def _recorded(events: Iterator[Event], path: Path, title: str) -> Iterator[Event]:

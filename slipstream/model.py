@@ -47,11 +47,11 @@ class Model:
         request = request.checked(bounds)
         prompt = self._prompt(request, bounds)
         self.machine.warm_up()
-        lanes = [self._lane(key, prompt, request, bounds) for key in request.lanes]
         tolerance = self.machine.tolerance
         if not Sampler(request.temperature).greedy:
             tolerance /= request.temperature
         yield self._run(request, prompt)
+        lanes = [self._lane(key, prompt, request, bounds) for key in request.lanes]
         yield from race(lanes, TextPieces(self.loaded.vocabulary), tolerance)
 
     def prompt_ids(self, prompt: str) -> list[int]:

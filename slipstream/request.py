@@ -13,7 +13,7 @@ from slipstream.lanes import DEFAULT_LANES, LANES
 def _from_environment(name: str, otherwise: int) -> int:
     """A positive number from the environment; anything else there is ignored."""
     value = os.environ.get(name, "")
-    return int(value) if value.isdecimal() and int(value) > 0 else otherwise
+    return int(value) if value.isdecimal() and len(value) < 10 and int(value) > 0 else otherwise
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Request:
         if self.max_new_tokens < 1:
             raise UserError("The answer has no length; choose one token or more.")
         if self.capacity != "auto" and not (
-            self.capacity.isdecimal() and 1 <= int(self.capacity) <= 256
+            self.capacity.isdecimal() and len(self.capacity) < 4 and 1 <= int(self.capacity) <= 256
         ):
             raise UserError("The draft capacity is unknown; choose auto or 1 to 256.")
         return replace(

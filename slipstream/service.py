@@ -13,7 +13,7 @@ from slipstream.lanes import DEFAULT_LANES, LANES
 from slipstream.model import Model, load
 from slipstream.request import Bounds, Request
 
-_Run = Callable[[Model, Request, Bounds], Iterator[Event]]
+_Run = Callable[[Request, Bounds], Iterator[Event]]
 
 log = logging.getLogger(__name__)
 
@@ -33,10 +33,13 @@ class PageService:
         self._model = model
         self._options = options
         self._busy = threading.Lock()
-        self._run: _Run = Model.race
+        self._run: _Run = self._race
 
     def wrap(self, decorate: Callable[[_Run], _Run]) -> None:
-        """Put a decorator around the race, such as the one that lends a GPU for it."""
+        """Put a decorator around the race, such as the one that lends a GPU for it.
+
+        What it wraps takes the request alone: the model stays where it was loaded.
+        """
         self._run = decorate(self._run)
 
     def describe(self) -> dict[str, Any]:
@@ -74,9 +77,14 @@ class PageService:
         if not self._busy.acquire(blocking=False):
             raise UserError("Another race is running on this machine; try again when it ends.")
         try:
-            yield from self._run(self._model, _plain(request), self.bounds)
+            # Checked before a GPU is asked for, so that a refusal costs nothing.
+            yield from self._run(_plain(request).checked(self.bounds), self.bounds)
         finally:
             self._busy.release()
+
+    def _race(self, request: Request, bounds: Bounds) -> Iterator[Event]:
+        assert self._model is not None  # `race` has looked
+        yield from self._model.race(request, bounds)
 
     def load(self, spec: str) -> str:
         """Load another model; the old one stays until the new one is ready.

@@ -23,6 +23,7 @@ pytestmark = [
     pytest.mark.browser,
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore:.*no_silent_downcasting"),
+    pytest.mark.filterwarnings("ignore:The copy keyword is deprecated"),
 ]
 
 QUICK = 15_000  # milliseconds a state of the page is waited for

@@ -71,9 +71,10 @@ class Controls:
 
     def limits(self, about: dict[str, Any]) -> list[Any]:
         """Updates of lanes and answer length after another model was loaded."""
+        longest = max(2, int(about["max_new_tokens"]))
         return [
             gr.update(choices=lane_choices(about["lanes"]), value=about["default_lanes"]),
-            gr.update(maximum=about["max_new_tokens"], value=about["default_new_tokens"]),
+            gr.update(maximum=longest, value=min(int(about["default_new_tokens"]), longest)),
         ]
 
 
@@ -120,7 +121,7 @@ def _settings(about: dict[str, Any]) -> dict[str, Any]:
         label=_EN["lanes"],
         elem_id="slip-lanes",
     )
-    longest = int(about["max_new_tokens"])
+    longest = max(2, int(about["max_new_tokens"]))  # a slider needs somewhere to go
     with gr.Row():
         length = gr.Slider(
             1,

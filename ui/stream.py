@@ -1,4 +1,4 @@
-"""Events to batches: what the page is sent, about twelve times a second. No gradio.
+"""Events to batches: what the page is sent, ten to twenty times a second. No gradio.
 
 A batch is `{run, seq, events, done, error}`, events as plain dicts. The last one has
 done = True and holds every event of the run, so a batch lost on the way is mended.
