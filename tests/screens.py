@@ -39,6 +39,7 @@ def main() -> None:
             # What is outside the window is not drawn, so the window takes the whole page in.
             height = page.evaluate("document.documentElement.scrollHeight")
             page.set_viewport_size({"width": width, "height": height})
+            page.mouse.move(1, 1)  # over nothing, so that no token is looked at
             page.wait_for_timeout(1500)
             page.screenshot(path=SCREENS / f"{name}.png", full_page=True)
             page.close()
