@@ -80,21 +80,21 @@ def grow(tree: DraftTree, table: SuccessorTable, capacity: int, breadth: int = S
 def grow_likeliest(tree: DraftTree, table: SuccessorTable, capacity: int) -> None:
     """Fill `tree` up to `capacity` nodes, likeliest first by the shares along the path.
 
-    This project's, for a capacity chosen by what pays: where the model was sure the
+    This project's, for every capacity but the paper's preset: where the model was sure the
     tree goes deep, where it was not it stays broad.
     """
-    queue: list[tuple[float, int, int, int, int, float]] = []
+    queue: list[tuple[float, int, int, int, float]] = []  # weight, parent, rank, token, share
 
     def offer(node: int, weight: float) -> None:
         for j, (token, share) in enumerate(_best(table, tree.tokens[node], SUCCESSORS)):
-            heappush(queue, (-weight * share * _FADE, node, j, token, node, share))
+            heappush(queue, (-weight * share * _FADE, node, j, token, share))
 
     offer(0, 1.0)
     if not queue and len(tree) == 1:
         for j, (token, share) in enumerate(zip(*table.instead_of(tree.tokens[0]), strict=True)):
-            heappush(queue, (-share, 0, j, token, 0, share))
+            heappush(queue, (-share, 0, j, token, share))
     while queue and len(tree) < capacity:
-        weight, node, j, token, _, share = heappop(queue)
+        weight, node, j, token, share = heappop(queue)
         child = tree.add(node, token, LOGITS, rank=j, share=share)
         if tree.depths[child] < _DEEPEST:
             offer(child, -weight)
