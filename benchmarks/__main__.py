@@ -39,6 +39,7 @@ def _arguments() -> argparse.Namespace:
     gpu.add_argument("--json", type=Path, default=Path("results/gpu.json"))
     drafting = commands.add_parser("drafting", help="cost of drafting, mask and learning a step")
     drafting.add_argument("--capacity", type=int, default=32)
+    drafting.add_argument("--paper", action="store_true", help="the paper's breadths")
     drafting.add_argument("--json", type=Path, default=Path("results/drafting.json"))
     forward = commands.add_parser("forward", help="cost of a forward, as loaded and packed")
     forward.add_argument("--model", default="embedded")

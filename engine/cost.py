@@ -15,6 +15,7 @@ SIZES = (1, 2, 4, 8, 16, 32, 64)
 PASTS = (64, 2048)
 _FAR_SIZES = (1, 16)
 _MOST_ROUNDS = 25
+_CLEAR = 0.97  # a larger forward has to cost this much less, or the gain is noise
 
 
 class ForwardCost:
@@ -34,33 +35,16 @@ class ForwardCost:
 
     def seconds(self, tokens: int, past: int) -> float:
         """Expected seconds of a forward of exactly `tokens` tokens."""
-        costs = self._costs(past)
-        if tokens >= SIZES[-1]:
-            return costs[-1] * tokens / SIZES[-1]
-        i = bisect_left(SIZES, tokens)
-        if tokens == SIZES[i]:
-            return costs[i]
-        low, high = SIZES[i - 1], SIZES[i]
-        return costs[i - 1] + (costs[i] - costs[i - 1]) * (tokens - low) / (high - low)
+        return _between(self._costs(past), tokens)
 
     def cheapest_size(self, tokens: int, past: int) -> int:
         """The size, `tokens` or more, whose forward costs least; a clear gain is asked for."""
-        best, least = tokens, self.seconds(tokens, past) * 0.97
-        for size in SIZES:
-            if tokens < size <= 4 * tokens and self._costs(past)[SIZES.index(size)] < least:
-                best, least = size, self.seconds(size, past)
-        return best
+        return _cheapest(self._costs(past), tokens)[0]
 
     def curve(self, most: int, past: int) -> list[float]:
-        """Seconds of the cheapest forward that scores 1, 2, … `most` tokens."""
-        curve = [self.seconds(tokens, past) for tokens in range(1, most + 1)]
-        ahead = self.seconds(most, past)
-        for size in SIZES:
-            if size > most:
-                ahead = min(ahead, self.seconds(size, past))
-        for i in range(most - 1, -1, -1):
-            ahead = curve[i] = min(curve[i], ahead)
-        return curve
+        """Seconds of the forwards that score 1, 2, … `most` tokens, padded if that is cheaper."""
+        costs = self._costs(past)
+        return [_cheapest(costs, tokens)[1] for tokens in range(1, most + 1)]
 
     def observe(self, tokens: int, past: int, seconds: float) -> None:
         """Correct the cost of a measured size by one forward seen in a run."""
@@ -74,6 +58,28 @@ class ForwardCost:
 
     def _costs(self, past: int) -> list[float]:
         return [b + s * past for b, s in zip(self.base, self.slope, strict=True)]
+
+
+def _between(costs: list[float], tokens: int) -> float:
+    """Seconds for `tokens`, on the straight line between the sizes around it."""
+    if tokens >= SIZES[-1]:
+        return costs[-1] * tokens / SIZES[-1]
+    i = bisect_left(SIZES, tokens)
+    if tokens == SIZES[i]:
+        return costs[i]
+    low, high = SIZES[i - 1], SIZES[i]
+    return costs[i - 1] + (costs[i] - costs[i - 1]) * (tokens - low) / (high - low)
+
+
+def _cheapest(costs: list[float], tokens: int) -> tuple[int, float]:
+    """The size to run `tokens` at, and its seconds: no more than four times as many."""
+    best, least = tokens, _between(costs, tokens)
+    for i in range(bisect_left(SIZES, tokens + 1), len(SIZES)):
+        if SIZES[i] > 4 * tokens:
+            break
+        if costs[i] < (_CLEAR * least if best == tokens else least):
+            best, least = SIZES[i], costs[i]
+    return best, least
 
 
 def measure(seconds: Callable[[int, int], float], budget: float = 2.5) -> ForwardCost:

@@ -60,13 +60,11 @@ def test_padding_is_to_a_measured_size_that_costs_clearly_less(
 
 @FAST
 @given(COSTS, PAST, st.integers(1, 70))
-def test_the_curve_is_the_cheapest_forward_that_is_large_enough(
+def test_the_curve_is_what_the_forwards_that_will_be_run_cost(
     cost: ForwardCost, past: int, most: int
 ) -> None:
-    sizes = sorted({*range(1, most + 1), *SIZES})
     expected = [
-        min(cost.seconds(size, past) for size in sizes if size >= tokens)
-        for tokens in range(1, most + 1)
+        cost.seconds(cost.cheapest_size(tokens, past), past) for tokens in range(1, most + 1)
     ]
     assert cost.curve(most, past) == pytest.approx(expected)
 
