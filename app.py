@@ -46,7 +46,11 @@ def main(given: Sequence[str] | None = None) -> int:
         # The page still has its recording to show.
         log.warning("%s", error)
         model = None
-    serve(args, model)
+    try:
+        serve(args, model)
+    except OSError as error:
+        log.debug("the page could not be served", exc_info=True)
+        return fail(UserError(f"Port {args.port} cannot be had ({error}); choose one with --port."))
     return 0
 
 

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import accumulate
 from typing import Protocol
 
 from engine.cost import SIZES, ForwardCost
-from engine.tree import BOTH, DraftTree
+from engine.tree import BOTH, PREFIX, SUFFIX, DraftTree
 
 PAPER_CAPACITY = 64
 """Nodes a forward, root included, in RACER (arXiv 2604.14885)."""
 
+
+_WORTH = 0.4
+"""What a token of a draft branch is worth against one of the text, before anything is known:
+it may not be reused, and if it is, checking it costs something."""
+
+_MOST_WORTH = 0.8
+"""The same where later drafts confirm every token of earlier ones."""
+
+_SLOWER = 1.15
+"""A branch that checks and extends an earlier draft slows a step by no more than this."""
 
 _PROBE = 12
 """Of the steps in which drafting does not pay, one in this many drafts a little all the same."""
@@ -26,8 +37,14 @@ class Capacity(Protocol):
     def trim(self, tree: DraftTree, past: int) -> DraftTree:
         """The part of `tree` worth scoring after `past` committed positions."""
 
+    def share(self, tree: DraftTree, branch: DraftTree, past: int) -> tuple[DraftTree, DraftTree]:
+        """The parts of the text's tree and of a draft branch's worth scoring in one forward."""
+
     def observe(self, tree: DraftTree, path: Sequence[int]) -> None:
         """What was scored and which nodes of it were accepted (root first)."""
+
+    def observe_branch(self, tree: DraftTree, path: Sequence[int]) -> None:
+        """The same of a draft branch."""
 
 
 class Fixed:
@@ -46,7 +63,17 @@ class Fixed:
         """The whole tree."""
         return tree
 
+    def share(self, tree: DraftTree, branch: DraftTree, past: int) -> tuple[DraftTree, DraftTree]:
+        """Half each, in the order of drafting; what one leaves the other takes. Roots always."""
+        half = max(1, self.nodes // 2)
+        beside = min(len(branch), max(half, self.nodes - len(tree)))
+        own = min(len(tree), max(1, self.nodes - beside))
+        return tree.keep(range(own)), branch.keep(range(beside))
+
     def observe(self, tree: DraftTree, path: Sequence[int]) -> None:
+        """Nothing to learn."""
+
+    def observe_branch(self, tree: DraftTree, path: Sequence[int]) -> None:
         """Nothing to learn."""
 
 
@@ -78,6 +105,8 @@ class Acceptance:
     def _prior(place: _Place) -> float:
         source, sure, _ = place
         middle = (sure + 0.5) / (len(_SURE) + 1)
+        if source in (PREFIX, SUFFIX):
+            return middle
         return 0.25 + 0.6 * middle if source == BOTH else 0.7 * middle
 
     def of(self, tree: DraftTree, node: int) -> float:
@@ -110,6 +139,8 @@ class Auto:
         self._last = 16
         self._idle = 0
         self.acceptance = Acceptance()
+        self.branch_acceptance = Acceptance()
+        self.worth = _WORTH
 
     def most(self) -> int:
         """Somewhat more than was worth scoring last, so that the tree can grow."""
@@ -117,9 +148,7 @@ class Auto:
 
     def trim(self, tree: DraftTree, past: int) -> DraftTree:
         """The likeliest nodes, as many as raise expected tokens a second."""
-        likely = [1.0] * len(tree)
-        for node in range(1, len(tree)):
-            likely[node] = likely[tree.parents[node]] * self.acceptance.of(tree, node)
+        likely = _reached(tree, self.acceptance)
         # A child is never likelier than its parent and comes after it, so any
         # beginning of this order is a tree.
         order = sorted(range(len(tree)), key=lambda node: (-likely[node], node))
@@ -129,6 +158,38 @@ class Auto:
             if self._idle % _PROBE == 0:
                 size = self._probe(len(tree), past)
         return tree if size == len(tree) else tree.keep(sorted(order[:size]))
+
+    def share(self, tree: DraftTree, branch: DraftTree, past: int) -> tuple[DraftTree, DraftTree]:
+        """The nodes of both with the most expected worth a second; both roots always.
+
+        Branch nodes beside the root are given up where they slow the step too much.
+        """
+        worth = [(value, 0, node) for node, value in enumerate(_reached(tree, self.acceptance))]
+        worth += [
+            (value * self.worth, 1, node)
+            for node, value in enumerate(_reached(branch, self.branch_acceptance))
+        ]
+        ranked = sorted(worth, key=lambda each: (each[2] > 0, -each[0], each[1], each[2]))
+        costs = self._cost.curve(len(ranked), past)
+        size = max(range(2, len(ranked) + 1), key=_rate([each[0] for each in ranked], costs))
+        kept = ranked[:size]
+        own = sorted(node for _, which, node in kept if which == 0)
+        beside = [node for _, which, node in kept if which == 1]
+        allowed = costs[len(own)] * _SLOWER  # the text's own tree and the branch's root
+        while len(beside) > 1 and costs[len(own) + len(beside) - 1] > allowed:
+            beside.pop()
+        self._last = len(own)
+        return tree.keep(own), branch.keep(sorted(beside))
+
+    def observe_branch(self, tree: DraftTree, path: Sequence[int]) -> None:
+        """Learn which places of a branch's tree are accepted, and what its tokens are worth.
+
+        A draft that a later one confirms will be of use to the answer, too.
+        """
+        self.branch_acceptance.observe(tree, path)
+        if PREFIX in tree.sources or SUFFIX in tree.sources:
+            confirmed = sum(tree.sources[node] in (PREFIX, SUFFIX) for node in path[1:])
+            self.worth += 0.05 * (_MOST_WORTH * confirmed / len(path) - self.worth)
 
     def _worth(self, order: Sequence[int], likely: Sequence[float], past: int) -> int:
         """How many nodes of `order` give the most expected tokens a second."""
@@ -152,3 +213,17 @@ class Auto:
     def observe(self, tree: DraftTree, path: Sequence[int]) -> None:
         """Learn which places of the tree are accepted."""
         self.acceptance.observe(tree, path)
+
+
+def _reached(tree: DraftTree, acceptance: Acceptance) -> list[float]:
+    """For each node the probability that the walk comes to it."""
+    likely = [1.0] * len(tree)
+    for node in range(1, len(tree)):
+        likely[node] = likely[tree.parents[node]] * acceptance.of(tree, node)
+    return likely
+
+
+def _rate(worth: Sequence[float], costs: Sequence[float]) -> Callable[[int], float]:
+    """Expected worth a second of the first n of `worth`."""
+    sums = list(accumulate(worth))
+    return lambda size: sums[size - 1] / costs[size - 1]

@@ -7,7 +7,7 @@ is one the target itself chose.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from engine.tree import DraftTree
 
@@ -36,6 +36,44 @@ class Drafter(Protocol):
 
     def propose(self, root: int, capacity: int) -> DraftTree:
         """A tree of at most `capacity` nodes (root included) under the token `root`."""
+
+
+class TreeDrafter(Drafter, Protocol):
+    """A drafter whose drafts can be joined with another's, and that can serve a branch."""
+
+    def fill(self, tree: DraftTree, capacity: int) -> None:
+        """Grow `tree`, which may have nodes already, up to `capacity` nodes, root included."""
+
+    def beside(self) -> TreeDrafter:
+        """A drafter for another text that forks from this one's now: it knows what this knows.
+
+        What is committed to it is not committed here; scored positions teach both.
+        """
+
+
+@runtime_checkable
+class Speculator(Drafter, Protocol):
+    """A drafter that has the answer drafted while the model still thinks.
+
+    The loop writes the branch beside the thinking, in the same forwards.
+    Source: SSR (arXiv 2608.20359).
+    """
+
+    def opens(self, thinking: int) -> int:
+        """Length in tokens of a draft to open after `thinking` reasoning tokens; 0: none now."""
+
+    def branch(self) -> Drafter:
+        """The drafter of a branch that is opened now."""
+
+    def written(self, draft: Sequence[int]) -> None:
+        """A draft is complete, or is as long as it will get."""
+
+    def answer(self, draft: Sequence[int]) -> Sequence[int]:
+        """Thinking has ended and what is observed from now on is the answer.
+
+        draft: the newest there is. Returns what is proposed as the answer's beginning: that
+        draft, or an earlier one that it agrees with and that is longer.
+        """
 
 
 class NoDraft:

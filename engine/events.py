@@ -13,10 +13,18 @@ from typing import Any, ClassVar
 
 from engine.tree import SOURCES
 
-SCHEMA = 1
+SCHEMA = 2
+READABLE = (1, 2)
+"""Schemas that can be read. 1 had no thinking: no phase, draft or verify events."""
 
 REASONS = ("eos", "length", "context", "deadline", "stopped", "error")
 PHASES = ("reasoning", "answer")
+# Who opened or closed the thinking.
+SWITCHES = ("template", "model", "budget")
+# Why a draft branch is written no further; "" while it is.
+CLOSED = ("", "eos", "length", "thinking", "superseded", "context", "finish")
+# Why drafting the answer saved nothing; "" where it did, or was not tried.
+NOTES = ("", "no-thinking", "no-answer", "short-thinking", "short-answer", "early-difference")
 
 
 def _plain(value: Any) -> Any:
@@ -109,8 +117,8 @@ class Run(_Event):
     schema: int = SCHEMA
 
     def __post_init__(self) -> None:
-        if self.schema != SCHEMA:
-            raise ValueError(f"schema {self.schema} is not {SCHEMA}")
+        if self.schema not in READABLE:
+            raise ValueError(f"schema {self.schema} is none of {READABLE}")
         if not self.lanes:
             raise ValueError("a run has at least one lane")
 
@@ -138,11 +146,15 @@ class Step(_Event):
     """One draft-verify-commit round. Index 0 is the token chosen from the prefill.
 
     start: lane time when it began. seconds = draft + forward + other.
+    phase: that of its first token; a `Phase` before the step says where it changes inside.
     tokens/pieces/sources: committed now, accepted drafts first, then one the target
-    chose; `pieces` joined over all steps are the lane's text (a character spread over
-    several tokens comes with its last one, so a piece may be empty).
+    chose, then what the thinking budget appended; `pieces` joined over all steps are the
+    lane's text without the markers around the thinking (a character spread over several
+    tokens, and text that might become a marker, come with their last token, so a piece
+    may be empty).
     drafted: tree size without the root; accepted: how many of `tokens` were drafted.
     tree: None where nothing was drafted.
+    branch: rows of this forward that belonged to a draft branch (0: none was open).
     """
 
     kind: ClassVar[str] = "step"
@@ -160,6 +172,7 @@ class Step(_Event):
     drafted: int
     accepted: int
     tree: Tree | None = None
+    branch: int = 0
 
     def __post_init__(self) -> None:
         where = f"{self.lane} step {self.index}"
@@ -174,11 +187,100 @@ class Step(_Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Phase(_Event):
+    """Thinking opens ("reasoning") or gives way to the answer ("answer"); comes before its step.
+
+    at: index among the lane's tokens of the first one whose text belongs to the phase,
+    from its character `cut` on (nearly always 0). by: who opened or closed the thinking:
+    the prompt's template, the model, or the spent budget. A lane without such an event
+    only answers; none has more than one of each.
+    """
+
+    kind: ClassVar[str] = "phase"
+    lane: str
+    phase: str
+    at: int
+    by: str
+    cut: int = 0
+
+    def __post_init__(self) -> None:
+        if self.phase not in PHASES or self.by not in SWITCHES:
+            raise ValueError(f"{self.lane}: no phase {self.phase!r} by {self.by!r}")
+        if self.at < 0 or self.cut < 0:
+            raise ValueError(f"{self.lane}: a phase begins at a token, not at {self.at}")
+
+
+@dataclass(frozen=True, slots=True)
+class Draft(_Event):
+    """What the draft branch wrote in the step just sent: the answer, drafted while thinking.
+
+    id: 1, 2, … within the lane. opened_at: reasoning tokens it was forked after.
+    step: index of the step whose forward it rode in; start and seconds are that step's.
+    tokens/pieces/sources: new since the last one (`pieces` begin with those of a new text).
+    written: tokens so far. length: the most there may be. closed: why it is written no
+    further ("thinking": the thinking ended; "superseded": a later draft was opened),
+    "" while it is.
+    """
+
+    kind: ClassVar[str] = "draft"
+    lane: str
+    id: int
+    opened_at: int
+    step: int
+    start: float
+    seconds: float
+    tokens: tuple[int, ...]
+    pieces: tuple[str, ...]
+    sources: tuple[str, ...]
+    written: int
+    length: int
+    closed: str = ""
+
+    def __post_init__(self) -> None:
+        where = f"{self.lane} draft {self.id}"
+        if not len(self.tokens) == len(self.pieces) == len(self.sources) <= self.written:
+            raise ValueError(f"{where}: tokens, pieces and sources differ in number")
+        if self.closed not in CLOSED:
+            raise ValueError(f"{where}: closed by {self.closed!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Verify(_Event):
+    """The last draft was held against the answer: how much of it stands.
+
+    length: tokens of the draft. accepted: how many of them, from the first on, are the
+    answer's. seconds: lane time of the steps that checked them, the first from `start`.
+    token/piece: the draft's first token that is not the answer's, answer_token/
+    answer_piece what the model chose there (None where the draft or the answer ended).
+    """
+
+    kind: ClassVar[str] = "verify"
+    lane: str
+    draft: int
+    length: int
+    accepted: int
+    start: float
+    seconds: float
+    token: int | None = None
+    piece: str = ""
+    answer_token: int | None = None
+    answer_piece: str = ""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.accepted <= self.length:
+            raise ValueError(f"{self.lane}: {self.accepted} of {self.length} drafted tokens stand")
+
+
+@dataclass(frozen=True, slots=True)
 class Finish(_Event):
     """The lane is done. `message` is one sentence for the visitor where reason is `error`.
 
-    totals: tokens, forwards (prefill counted as one), steps, drafted, accepted,
-    seconds, prefill_seconds, draft_seconds, forward_seconds.
+    totals: tokens, forwards (prefill counted as one), steps, drafted, accepted, seconds,
+    prefill_seconds, draft_seconds, forward_seconds; and where the lane thought:
+    thinking_tokens, answer_tokens, thinking_seconds (prefill left out), answer_at (lane
+    time of the first answer token, absent if there was none); and where it drafted the
+    answer: drafts, draft_tokens, prefix_tokens, suffix_tokens, verify_seconds.
+    note: why drafting the answer saved nothing.
     """
 
     kind: ClassVar[str] = "finish"
@@ -186,10 +288,13 @@ class Finish(_Event):
     reason: str
     totals: dict[str, float]
     message: str = ""
+    note: str = ""
 
     def __post_init__(self) -> None:
         if self.reason not in REASONS:
             raise ValueError(f"{self.lane}: no finish reason {self.reason!r}")
+        if self.note not in NOTES:
+            raise ValueError(f"{self.lane}: no note {self.note!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,9 +329,12 @@ class Compare(_Event):
             raise ValueError(f"{self.lane}: a tie is a difference")
 
 
-Event = Run | Prefill | Step | Finish | Compare
+LaneEvent = Prefill | Phase | Step | Draft | Verify | Finish
+Event = Run | LaneEvent | Compare
 
-_KINDS: dict[str, Any] = {cls.kind: cls for cls in (Run, Prefill, Step, Finish, Compare)}
+_KINDS: dict[str, Any] = {
+    cls.kind: cls for cls in (Run, Prefill, Phase, Step, Draft, Verify, Finish, Compare)
+}
 
 
 class Unreadable(ValueError):  # noqa: N818  (reads as a sentence where it is caught)

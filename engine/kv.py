@@ -45,11 +45,33 @@ class _Layer(CacheLayerMixin):  # type: ignore[misc]
 
     def keep(self, past: int, rows: Tensor) -> None:
         """Keep of the rows from `past` on only `rows` (counted from there), in that order."""
-        end = past + rows.shape[0]
+        self.copy(past, rows, past)
+        self.length = past + rows.shape[0]
+
+    def copy(self, start: int, rows: Tensor, to: int) -> None:
+        """Copy `rows` (counted from `start`) to the rows from `to` on."""
         rows = rows.to(self.keys.device)
         for buffer in (self.keys, self.values):
-            buffer[:, :, past:end] = buffer[:, :, past : self.length].index_select(2, rows)
+            # index_select makes a copy, so the two stretches may overlap.
+            buffer[:, :, to : to + rows.shape[0]] = buffer[:, :, start:].index_select(2, rows)
+
+    def reserve(self, rows: int) -> None:
+        """Count `rows` more rows as written, zeroed: nobody may see them yet."""
+        end = self.length + rows
+        if end > self.keys.shape[-2]:
+            self.keys = self._store.grown(self.keys, self.length, end)
+            self.values = self._store.grown(self.values, self.length, end)
+        # What stands there is masked, but masked times not-a-number is not nothing.
+        self.keys[:, :, self.length : end] = 0
+        self.values[:, :, self.length : end] = 0
         self.length = end
+
+    def close_gap(self, start: int, end: int) -> None:
+        """Take the rows from `start` to `end` out: those behind move up."""
+        behind = self.length - end
+        for buffer in (self.keys, self.values):
+            buffer[:, :, start : start + behind] = buffer[:, :, end : self.length].clone()
+        self.length = start + behind
 
     def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
         return self.length + int(query_length), 0
@@ -106,6 +128,22 @@ class KVStore(Cache):  # type: ignore[misc]
         index = torch.tensor(rows, dtype=torch.long)
         for layer in self.layers:
             layer.keep(past, index)
+
+    def copy(self, start: int, rows: Sequence[int], to: int) -> None:
+        """Copy `rows` (counted from `start`) over the rows from `to` on."""
+        index = torch.tensor(rows, dtype=torch.long)
+        for layer in self.layers:
+            layer.copy(start, index, to)
+
+    def reserve(self, rows: int) -> None:
+        """Leave room for `rows` rows behind what is written; nobody may see them yet."""
+        for layer in self.layers:
+            layer.reserve(rows)
+
+    def close_gap(self, start: int, end: int) -> None:
+        """Take the rows from `start` to `end` out, as if they had never been written."""
+        for layer in self.layers:
+            layer.close_gap(start, end)
 
     def pretend(self, length: int) -> None:
         """Count `length` rows as written, zeroed: what they hold does not change the time."""

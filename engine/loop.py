@@ -4,82 +4,26 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from engine.branch import Aside, Speculation
 from engine.capacity import Capacity
 from engine.drafter import Drafter
 from engine.errors import UserError
-from engine.events import Finish, Prefill, Step, Tree
-from engine.sampling import Choice, Sampler
-from engine.target import Scores, Successors, Target
+from engine.events import Finish, LaneEvent, Phase, Prefill, Step, Tree
+from engine.limit import Limit
+from engine.phases import ANSWER, ONE_PHASE, REASONING, Phases, State
+from engine.sampling import Sampler
+from engine.tally import Tally
+from engine.target import Scores, Target
 from engine.text import TextPieces
-from engine.tree import TARGET, DraftTree
+from engine.tree import DraftTree
+from engine.writing import Walk, Writing, Written, accept, sources_of
+
+__all__ = ["Limit", "Written", "accept", "decode"]
 
 log = logging.getLogger(__name__)
-
-_SUMS = (
-    "tokens",
-    "steps",
-    "drafted",
-    "accepted",
-    "prefill_seconds",
-    "draft_seconds",
-    "forward_seconds",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """Where a lane ends.
-
-    tokens: new tokens at most. context: positions the model has, prompt included.
-    eos: ids that end the text (they are committed, then nothing more). seconds: lane
-    time at most, None for no deadline.
-    Raises ValueError for a limit that leaves no room for one token.
-    """
-
-    tokens: int
-    context: int
-    eos: frozenset[int] = frozenset()
-    seconds: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.tokens < 1 or self.context < 2:
-            raise ValueError(f"no room to write in {self.tokens} tokens, context {self.context}")
-
-    def room(self, prompt: int, written: int) -> int:
-        """How many more tokens may be written."""
-        return min(self.tokens - written, self.context - prompt - written)
-
-    def trim(self, prompt: int, written: int, new: list[int]) -> tuple[list[int], str | None]:
-        """The tokens of `new` that may be written, and why they are the last, if they are."""
-        room = self.room(prompt, written)
-        for place, token in enumerate(new[:room]):
-            if token in self.eos:
-                return new[: place + 1], "eos"
-        if len(new) < room:
-            return new, None
-        return new[:room], "length" if self.tokens - written == room else "context"
-
-
-@dataclass(slots=True)
-class Written:
-    """What a lane has written: ids, and at each how far the second best choice was behind."""
-
-    tokens: list[int] = field(default_factory=list)
-    gaps: list[float] = field(default_factory=list)
-
-
-def accept(tree: DraftTree, choose: Callable[[int], int]) -> tuple[list[int], int]:
-    """Follow the target's own choices down the tree: (nodes kept, first token off it)."""
-    path = [0]
-    while True:
-        token = choose(path[-1])
-        node = tree.child(path[-1], token)
-        if node is None:
-            return path, token
-        path.append(node)
 
 
 def decode(
@@ -92,25 +36,38 @@ def decode(
     capacity: Capacity,
     text: TextPieces,
     written: Written,
-) -> Iterator[Prefill | Step | Finish]:
+    phases: Phases = ONE_PHASE,
+) -> Iterator[LaneEvent]:
     """Write after `prompt` until `limit`, as events; `written` fills with the ids.
 
+    text: made with the same `phases`, the rules by which a text thinks and answers.
     Closing the generator frees the lane's cache. An error in the middle is a `Finish`
     with one sentence for the viewer (the log gets the rest): what was written stays.
     Raises ValueError for an empty prompt or one that fills the context.
     """
-    if limit.room(len(prompt), 0) < 1:
+    if len(prompt) >= limit.context:
         raise ValueError(f"{len(prompt)} prompt tokens fill a context of {limit.context}")
-    lane_run = _Lane(lane, target, drafter, sampler, prompt, limit, capacity, text, written)
+    main = Writing(drafter, sampler, phases, phases.begin(), written)
+    side = Speculation.of(lane, main, target, limit.eos, text.vocabulary)
+    lane_run = _Lane(lane, target, main, side, prompt, limit, capacity, text)
     try:
         yield from lane_run.events()
     except UserError as error:
-        yield lane_run.finish("error", str(error))
+        yield from lane_run.finish("error", str(error))
     except Exception:
         log.exception("lane %s failed after %d tokens", lane, len(written.tokens))
-        yield lane_run.finish("error", "This lane met an error and stopped where it was.")
+        yield from lane_run.finish("error", "This lane met an error and stopped where it was.")
     finally:
         target.close()
+
+
+@dataclass(slots=True)
+class _Timing:
+    """Seconds of one step as they pass: when it began, and its parts."""
+
+    began: float
+    draft: float = 0.0
+    forward: float = 0.0
 
 
 @dataclass(slots=True)
@@ -119,33 +76,34 @@ class _Lane:
 
     lane: str
     target: Target
-    drafter: Drafter
-    sampler: Sampler
+    main: Writing
+    side: Speculation | None
     prompt: Sequence[int]
     limit: Limit
     capacity: Capacity
     text: TextPieces
-    written: Written
     clock: float = 0.0
-    phase: str = "answer"
-    sums: dict[str, float] = field(default_factory=lambda: dict.fromkeys(_SUMS, 0))
+    tally: Tally = field(default_factory=Tally)
 
-    def events(self) -> Iterator[Prefill | Step | Finish]:
+    def events(self) -> Iterator[LaneEvent]:
         last: Scores
         for done, scores in self._prefill():
             last = scores
             yield Prefill(self.lane, len(self.prompt), done, self.clock)
-        self.sums["prefill_seconds"] = self.clock
-        step, reason = self._first_step(last)
-        yield step
+        self.tally.sums["prefill_seconds"] = self.clock
+        if self.main.state.mode == REASONING:
+            yield Phase(self.lane, REASONING, 0, "template")
+        events, reason = self._first_step(last)
+        yield from events
         while reason is None:
-            step, reason = self._step()
-            yield step
-        yield self.finish(reason)
+            events, reason = self._step()
+            yield from events
+        yield from self.finish(reason)
 
     def _prefill(self) -> Iterator[tuple[int, Scores]]:
         """Read the prompt piece by piece; the drafter learns from it on this lane's clock."""
-        wanted = self.drafter.successors
+        drafter = self.main.drafter
+        wanted = drafter.successors
         # Of two entries for one token the later counts, so only that one is computed.
         newest = {token: place for place, token in enumerate(self.prompt)} if wanted else {}
         pieces = self.target.prefill(self.prompt, frozenset(newest.values()))
@@ -158,8 +116,8 @@ class _Lane:
             piece, places, scores = read
             if wanted:
                 best = scores.successors(wanted)
-                self.drafter.learn([piece[i] for i in places], best.ids, best.shares)
-            self.drafter.observe(piece)
+                drafter.learn([piece[i] for i in places], best.ids, best.shares)
+            drafter.observe(piece)
             self.target.synchronise()
             self.clock += time.perf_counter() - began
             done += len(piece)
@@ -167,116 +125,138 @@ class _Lane:
             del read, scores  # the next piece is read with this one's logits gone
             yield done, last
 
-    def _choose(self, scores: Scores, node: int, depth: int, chosen: list[Choice]) -> int:
-        """The target's choice after one scored node, which stands `depth` below the root."""
-        index = len(self.written.tokens) + depth
-        choice = self.sampler.choose(scores.row(node), self.phase, index)
-        chosen.append(choice)
-        return choice.token
-
-    def _first_step(self, scores: Scores) -> tuple[Step, str | None]:
+    def _first_step(self, scores: Scores) -> tuple[list[LaneEvent], str | None]:
         """The token chosen from the prefill: a step with nothing drafted."""
-        began = time.perf_counter()
-        chosen: list[Choice] = []
-        token = self._choose(scores, len(scores.logits) - 1, 0, chosen)
-        return self._commit(DraftTree(0), [0], [token], chosen, began, 0.0, 0.0)
+        timing = _Timing(time.perf_counter())
+        tree = DraftTree(self.prompt[-1])
+        return self._commit(tree, self.main.walk(tree, scores), timing, None)
 
-    def _step(self) -> tuple[Step, str | None]:
+    def _step(self) -> tuple[list[LaneEvent], str | None]:
         """One round of draft, verify, commit, learn."""
-        began = time.perf_counter()
+        timing = _Timing(time.perf_counter())
         past = self.target.past
-        tree = self._draft(self.written.tokens[-1], past)
-        query = self.target.lay_out(tree)
-        drafted_at = time.perf_counter()
+        tree, beside = self._draft(past)
+        lead = self.side.lead if self.side is not None else []
+        query = self.target.lay_out(tree, self.main.lead, beside, lead)
+        timing.draft = time.perf_counter() - timing.began
 
+        began = time.perf_counter()
         scores = self.target.score(query)
         self.target.synchronise()
-        forward = time.perf_counter() - drafted_at
-        self.target.learn_cost(query, past, forward)
+        timing.forward = time.perf_counter() - began
+        self.target.learn_cost(query, past, timing.forward)
 
-        chosen: list[Choice] = []
-        path, bonus = accept(
-            tree, lambda node: self._choose(scores, node, tree.depths[node], chosen)
-        )
-        self.target.commit(path)
-        wanted = self.drafter.successors
-        best = scores.successors(wanted) if wanted else None
-        learning_at = time.perf_counter()
-        self._learn(tree, path, best)
-        draft = drafted_at - began + time.perf_counter() - learning_at
+        own = scores.of(query.main)
+        walk = self.main.walk(tree, own)
+        aside = None
+        if self.side is not None and beside is not None and query.branch is not None:
+            aside = self.side.walk(beside, scores.of(query.branch))
+        self.target.commit(walk.path, aside.walk.path if aside is not None else ())
+        wanted = self.main.drafter.successors
+        best = own.successors(wanted) if wanted else None
+        learning = time.perf_counter()
+        self.capacity.observe(tree, walk.path)
+        self.main.learn(tree, walk.path, best)
+        if aside is not None:
+            self.capacity.observe_branch(aside.tree, aside.walk.path)
+        timing.draft += time.perf_counter() - learning
+        return self._commit(tree, walk, timing, aside)
 
-        new = [*(tree.tokens[node] for node in path[1:]), bonus]
-        return self._commit(tree, path, new, chosen, began, draft, forward)
-
-    def _draft(self, root: int, past: int) -> DraftTree:
-        """What the drafter proposes, cut to what pays and to what may still be written."""
-        room = self.limit.room(len(self.prompt), len(self.written.tokens))
-        most = self.capacity.most() if room > 1 else 1
-        tree = self.capacity.trim(self.drafter.propose(root, most), past)
-        if max(tree.depths) >= room:
-            tree = tree.keep([node for node, depth in enumerate(tree.depths) if depth < room])
-        return tree
-
-    def _learn(self, tree: DraftTree, path: list[int], best: Successors | None) -> None:
-        """Every scored node teaches; of one token scored twice the accepted one counts."""
-        self.capacity.observe(tree, path)
-        if best is None:
-            return
-        self.drafter.learn(tree.tokens, best.ids, best.shares)
-        self.drafter.learn(
-            [tree.tokens[node] for node in path],
-            [best.ids[node] for node in path],
-            [best.shares[node] for node in path],
-        )
+    def _draft(self, past: int) -> tuple[DraftTree, DraftTree | None]:
+        """What is proposed for the text and for a draft of its answer, as far as it pays."""
+        text = len(self.prompt) + len(self.main.written.tokens)
+        if self.side is not None:
+            self.side.consider(self.limit.context - text)
+        most = self.capacity.most()
+        tree = self.main.propose(most, self.limit.room(text, self.main.state))
+        beside = self.side.propose(most) if self.side is not None else None
+        if beside is None:
+            return self.capacity.trim(tree, past), None
+        return self.capacity.share(tree, beside, past)
 
     def _commit(
-        self,
-        tree: DraftTree,
-        path: list[int],
-        new: list[int],
-        chosen: list[Choice],
-        began: float,
-        draft: float,
-        forward: float,
-    ) -> tuple[Step, str | None]:
-        """Write `new` as far as the limits allow; the step, and why it is the last."""
-        before = len(self.written.tokens)
-        sources = [*(tree.sources[node] for node in path[1:]), TARGET]
-        new, reason = self.limit.trim(len(self.prompt), before, new)
-        accepted = min(len(path) - 1, len(new))
+        self, tree: DraftTree, walk: Walk, timing: _Timing, aside: Aside | None
+    ) -> tuple[list[LaneEvent], str | None]:
+        """Write what was decided, as far as the limits allow; the events, and why it ends."""
         observing = time.perf_counter()
-        self.drafter.observe(new)
-        draft += time.perf_counter() - observing
-        self.written.tokens.extend(new)
-        self.written.gaps.extend(choice.gap for choice in chosen[: len(new)])
-        seconds = time.perf_counter() - began
+        before, mode = len(self.main.written.tokens), self.main.state.mode
+        reason = self.main.commit(walk, self._end)
+        new = self.main.written.tokens[before:]
+        self._observe(new, mode != ANSWER and self.main.state.mode == ANSWER, aside)
+        timing.draft += time.perf_counter() - observing
+        seconds = time.perf_counter() - timing.began
         start, self.clock = self.clock, self.clock + seconds
-        # Text for the viewer is made after the clock has been read.
-        pieces = [self.text.push(token) for token in new]
         if reason is None and self.limit.seconds is not None and self.clock >= self.limit.seconds:
             reason = "deadline"
+        # Text for the viewer is made after the clock has been read.
+        pieces, borders = self._pieces(before, new, walk.forced, reason)
+        step = Step(
+            lane=self.lane,
+            index=int(self.tally.sums["steps"]),
+            phase=REASONING if mode == REASONING else ANSWER,
+            start=start,
+            seconds=seconds,
+            draft=timing.draft,
+            forward=timing.forward,
+            other=seconds - timing.draft - timing.forward,
+            tokens=tuple(new),
+            pieces=tuple(pieces),
+            sources=sources_of(tree, walk.path, len(new)),
+            drafted=tree.drafted,
+            accepted=min(len(walk.path) - 1, len(new)),
+            tree=self._tree(tree, walk.path) if tree.drafted else None,
+            branch=aside.rows if aside is not None else 0,
+        )
+        self.tally.add(step, self.main.state)
+        return [*borders, step, *self._beside(step, aside)], reason
+
+    def _end(self, state: State, token: int) -> str | None:
+        """Why `token`, already among the written ones, is the last; None if it is not."""
+        text = len(self.prompt) + len(self.main.written.tokens)
+        return self.limit.reached(text, state, token)
+
+    def _observe(self, new: list[int], ended: bool, aside: Aside | None) -> None:
+        """Tell the drafter what is committed, and where among it the thinking ended."""
+        if self.side is not None and aside is not None:
+            self.side.commit(aside)
+        if self.side is None or not ended:
+            self.main.drafter.observe(new)
+            if self.side is not None:
+                self.side.settle()
+            return
+        border = len(new) - self.main.answered
+        self.main.drafter.observe(new[:border])
+        self.side.thinking_ended()
+        self.main.drafter.observe(new[border:])
+
+    def _pieces(
+        self, before: int, new: list[int], forced: list[bool], reason: str | None
+    ) -> tuple[list[str], list[Phase]]:
+        """The text of `new`, the first of which is token `before`, and its borders."""
+        pieces: list[str] = []
+        borders: list[Phase] = []
+        for place, token in enumerate(new):
+            pieces.append(self.text.push(token))
+            for border in self.text.borders:
+                by = "budget" if border.phase == ANSWER and forced[place] else "model"
+                borders.append(Phase(self.lane, border.phase, before + place, by, border.cut))
         if reason == "eos":
             # A limit may cut inside a character, and half of one is not shown; what the
             # model itself left unfinished is.
             pieces[-1] += self.text.flush()
-        step = Step(
-            lane=self.lane,
-            index=int(self.sums["steps"]),
-            phase=self.phase,
-            start=start,
-            seconds=seconds,
-            draft=draft,
-            forward=forward,
-            other=seconds - draft - forward,
-            tokens=tuple(new),
-            pieces=tuple(pieces),
-            sources=tuple(sources[: len(new)]),
-            drafted=tree.drafted,
-            accepted=accepted,
-            tree=self._tree(tree, path) if tree.drafted else None,
-        )
-        self._add(step)
-        return step, reason
+        elif reason is not None:
+            pieces[-1] += self.text.unheld()
+        return pieces, borders
+
+    def _beside(self, step: Step, aside: Aside | None) -> list[LaneEvent]:
+        """What the step did beside the text: the draft that grew, and how it was verified."""
+        if self.side is None:
+            return []
+        start = self.tally.answer_from
+        answer = [] if start is None else self.main.written.tokens[start:]
+        events = self.side.events(step, answer, aside)
+        self.tally.learn(events)
+        return events
 
     def _tree(self, tree: DraftTree, path: list[int]) -> Tree:
         """The scored tree in plain values."""
@@ -290,16 +270,17 @@ class _Lane:
             path=tuple(path),
         )
 
-    def _add(self, step: Step) -> None:
-        sums = self.sums
-        sums["steps"] += 1
-        sums["tokens"] += len(step.tokens)
-        sums["drafted"] += step.drafted
-        sums["accepted"] += step.accepted
-        sums["draft_seconds"] += step.draft
-        sums["forward_seconds"] += step.forward
-
-    def finish(self, reason: str, message: str = "") -> Finish:
-        """The last event; the prefill counts as one forward and gave step 0."""
-        totals = {**self.sums, "forwards": self.sums["steps"], "seconds": self.clock}
-        return Finish(self.lane, reason, totals, message)
+    def finish(self, reason: str, message: str = "") -> list[LaneEvent]:
+        """The last events; the prefill counts as one forward and gave step 0."""
+        thinking = self.main.state.thinking
+        events: list[LaneEvent] = []
+        totals = self.tally.totals(self.clock, thinking)
+        note = ""
+        if self.side is not None:
+            start = self.tally.answer_from
+            answer = [] if start is None else self.main.written.tokens[start:]
+            events = self.side.ended(int(self.tally.sums["steps"]) - 1, self.clock, answer)
+            self.tally.learn(events)
+            totals |= self.tally.speculated(self.side.drafts, self.side.tokens)
+            note = self.tally.note(thinking, self.side.drafts) if reason != "error" else ""
+        return [*events, Finish(self.lane, reason, totals, message, note)]

@@ -6,7 +6,8 @@ characters, never the token that ends a turn.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from tokenizers import Tokenizer, pre_tokenizers
@@ -18,7 +19,27 @@ from engine.errors import PromptError
 _HOLE = "\ue0f0\ue0f1\ue0f2"
 
 
-def chat_prompt(tokenizer: Any, prompt: str) -> list[int]:
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What is put around a visitor's prompt.
+
+    instruction: a paragraph behind it, in the same turn. opening: what the model is made
+    to begin its answer with. options: what the chat template is told.
+    """
+
+    instruction: str = ""
+    opening: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def turn(self, prompt: str) -> str:
+        """The whole turn."""
+        return f"{prompt}\n\n{self.instruction}" if self.instruction else prompt
+
+
+PLAIN = Ask()
+
+
+def chat_prompt(tokenizer: Any, prompt: str, ask: Ask = PLAIN) -> list[int]:
     """Ids of `prompt` as one turn of chat, answer about to begin; plain ids without a template.
 
     Equal to the tokenizer's own chat ids for every prompt that does not spell a
@@ -28,14 +49,26 @@ def chat_prompt(tokenizer: Any, prompt: str) -> list[int]:
     # A browser can send half a surrogate pair, which no tokenizer takes.
     prompt = prompt.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if getattr(tokenizer, "chat_template", None):
-        whole = _render(tokenizer, prompt)
-        ids = _ids(tokenizer, whole, prompt, _around(tokenizer, whole))
+        whole = _render(tokenizer, prompt, ask)
+        ids = _ids(tokenizer, whole, prompt, _around(tokenizer, whole, ask))
     else:
         start, end = _frame(tokenizer)
-        ids = [*start, *_ids(tokenizer, prompt, prompt, ("", prompt, "")), *end]
+        behind = ask.turn("") + ("\n" + ask.opening if ask.opening else "")
+        ids = [*start, *_ids(tokenizer, prompt + behind, prompt, ("", prompt, behind)), *end]
     if not ids:
         raise PromptError("The prompt is empty; write at least one word.")
     return ids
+
+
+def behind_prompt(tokenizer: Any, ask: Ask = PLAIN) -> str:
+    """What the template writes between the visitor's text and the model's own.
+
+    Empty where the template rewrites its text, so that the two cannot be told apart.
+    """
+    if not getattr(tokenizer, "chat_template", None):
+        return ask.opening
+    _, hole, after = _render(tokenizer, _HOLE, ask).partition(_HOLE)
+    return after.removeprefix(ask.turn("")) if hole else ""
 
 
 def _ids(tokenizer: Any, whole: str, prompt: str, parts: tuple[str, str, str] | None) -> list[int]:
@@ -66,24 +99,26 @@ def _frame(tokenizer: Any) -> tuple[list[int], list[int]]:
     return [], []
 
 
-def _render(tokenizer: Any, prompt: str) -> str:
-    turn = [{"role": "user", "content": prompt}]
+def _render(tokenizer: Any, prompt: str, ask: Ask) -> str:
+    turn = [{"role": "user", "content": ask.turn(prompt)}]
     try:
-        text = tokenizer.apply_chat_template(turn, add_generation_prompt=True, tokenize=False)
+        text = tokenizer.apply_chat_template(
+            turn, add_generation_prompt=True, tokenize=False, **ask.options
+        )
     except Exception as error:  # templates raise what they like
         raise PromptError(
             f"This model's chat template does not accept a single question ({error}); "
             f"choose another model."
         ) from error
-    return str(text)
+    return str(text) + ask.opening
 
 
-def _around(tokenizer: Any, whole: str) -> tuple[str, str, str] | None:
+def _around(tokenizer: Any, whole: str, ask: Ask) -> tuple[str, str, str] | None:
     """The chat text in three parts: what precedes the prompt, the prompt, what follows.
 
     None where the template rewrites its text, so that the parts cannot be told apart.
     """
-    before, hole, after = _render(tokenizer, _HOLE).partition(_HOLE)
+    before, hole, after = _render(tokenizer, _HOLE, ask).partition(_HOLE)
     if not hole or len(before) + len(after) > len(whole):
         return None
     if not (whole.startswith(before) and whole.endswith(after)):

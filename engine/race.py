@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from engine.events import Compare, Event, Finish, Prefill, Step
-from engine.loop import Written
+from engine.events import Compare, Event, Finish, LaneEvent, Prefill, Step
 from engine.text import TextPieces
+from engine.writing import Written
 
 _T = TypeVar("_T")
 
@@ -25,19 +25,19 @@ class Lane:
     """A lane in a race: its events, what it has written, and its clock in seconds."""
 
     key: str
-    events: Iterator[Prefill | Step | Finish]
+    events: Iterator[LaneEvent]
     written: Written
     clock: float = 0.0
     finish: Finish | None = None
 
-    def advance(self) -> Prefill | Step | Finish:
+    def advance(self) -> LaneEvent:
         """The lane's next event."""
         event = next(self.events)
         if isinstance(event, Finish):
             self.finish = event
         elif isinstance(event, Prefill):
             self.clock = event.seconds
-        else:
+        elif isinstance(event, Step):
             self.clock = event.start + event.seconds
         return event
 

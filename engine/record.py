@@ -20,14 +20,18 @@ from typing import IO, Any, Self
 
 from engine.errors import RecordingError
 from engine.events import (
-    SCHEMA,
+    READABLE,
     Compare,
+    Draft,
     Event,
     Finish,
+    LaneEvent,
+    Phase,
     Prefill,
     Run,
     Step,
     Unreadable,
+    Verify,
     from_dict,
 )
 
@@ -120,8 +124,9 @@ def check(events: Iterable[Event], *, whole: bool = True) -> None:
     """Do the events agree with each other?
 
     A run first and once; per lane the prompt read to its end, steps that run on in
-    index and time, trees that lead to the tokens written, totals that are the sums, and
-    nothing after the finish; comparisons that are true of the tokens.
+    index and time, trees that lead to the tokens written, one thinking and one answer,
+    drafts that grow by what they wrote and verdicts that are true of them, totals that
+    are the sums, and nothing after the finish; comparisons that are true of the tokens.
     whole: every lane has finished. Raises RecordingError at the first that fails.
     """
     stream = iter(events)
@@ -167,10 +172,11 @@ def _event(name: str, number: int, line: str) -> Event:
         ) from error
     if number == 1 and isinstance(data, dict) and data.get("kind") == Run.kind:
         version = data.get("schema")
-        if version != SCHEMA:
+        if version not in READABLE:
             raise RecordingError(
-                f"{name} is a recording of schema {version} and this Slipstream reads schema "
-                f"{SCHEMA}; record it again, or use the version that wrote it."
+                f"{name} is a recording of schema {version} and this Slipstream reads schemas "
+                f"{READABLE[0]} to {READABLE[-1]}; record it again, or use the version that "
+                f"wrote it."
             )
     try:
         return from_dict(data)
@@ -188,17 +194,25 @@ class _Lane:
     clock: float = 0.0
     tokens: list[int] = field(default_factory=list)
     sums: dict[str, float] = field(default_factory=dict)
+    phases: dict[str, int] = field(default_factory=dict)
+    drafts: dict[int, list[int]] = field(default_factory=dict)
     finished: bool = False
 
-    def follow(self, event: Prefill | Step | Finish) -> None:
+    def follow(self, event: LaneEvent) -> None:
         """Check the lane's next event and take it in."""
         if self.finished:
             self._fail("goes on after its finish")
         match event:
             case Prefill():
                 self._prefill(event)
+            case Phase():
+                self._phase(event)
             case Step():
                 self._step(event)
+            case Draft():
+                self._draft(event)
+            case Verify():
+                self._verify(event)
             case Finish():
                 self._finish(event)
 
@@ -231,6 +245,39 @@ class _Lane:
         self.tokens += event.tokens
         for name, value in _summed(event).items():
             self.sums[name] = self.sums.get(name, 0) + value
+
+    def _phase(self, event: Phase) -> None:
+        """One thinking, then one answer, each from a token on that is yet to come."""
+        known = len(self.phases)
+        if event.phase in self.phases or (known == 0) != (event.phase == "reasoning"):
+            self._fail("changes its phase twice, or answers before it thinks")
+        if event.at < len(self.tokens):
+            self._fail("changes its phase in what it has written before")
+        self.phases[event.phase] = event.at
+
+    def _draft(self, event: Draft) -> None:
+        """Drafts are numbered as they are opened and grow by what each event carries."""
+        if event.id not in self.drafts and event.id != len(self.drafts) + 1:
+            self._fail(f"jumps to draft {event.id}")
+        tokens = self.drafts.setdefault(event.id, [])
+        tokens += event.tokens
+        if len(tokens) != event.written or event.written > event.length:
+            self._fail(f"lost tokens of draft {event.id}")
+
+    def _verify(self, event: Verify) -> None:
+        """What stands of a draft is the beginning of the answer."""
+        draft = self.drafts.get(event.draft)
+        if draft is None or "answer" not in self.phases:
+            self._fail("verifies a draft that is not there")
+            return
+        if len(draft) != event.length:
+            return  # an earlier draft stood in for it, the one that it had repeated so far
+        if not any(
+            self.tokens[start : start + event.accepted] == draft[: event.accepted]
+            # The token that closes the thinking may hold the first letters of the answer.
+            for start in (self.phases["answer"], self.phases["answer"] + 1)
+        ):
+            self._fail(f"accepted other tokens than those of draft {event.draft}")
 
     def _tree(self, event: Step, where: str) -> None:
         """Accepted tokens are those on the tree's path."""

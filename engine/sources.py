@@ -61,9 +61,19 @@ def resolve(spec: str, progress: Callable[[str], None]) -> Source:
     """
     if spec == "embedded":
         return embedded_source(progress)
-    path = Path(spec).expanduser()
-    if path.is_dir():
-        return _folder(path)
+    try:
+        path = Path(spec).expanduser()
+        folder = path.is_dir()
+    except (RuntimeError, OSError, ValueError) as error:
+        # A home that nobody has, a name too long for a file, a null byte.
+        raise ModelError("There is no such folder; check the path.") from error
+    if folder:
+        try:
+            return _folder(path)
+        except OSError as error:
+            raise ModelError(
+                f"{path.name} cannot be read ({error.strerror}); check its permissions."
+            ) from error
     if spec.lower().endswith(".gguf"):
         return _gguf(path)
     if match := _HUB_ID.fullmatch(spec):

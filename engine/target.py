@@ -1,7 +1,9 @@
 """The target model: the only file that calls it. Owns the KV cache of one lane.
 
-Scores any tree of query nodes in one forward: each node sees the committed text, its
-ancestors and itself. Choices and best ids come back, logits stay on the device.
+Scores any trees of query nodes in one forward: each node sees the committed text, its
+ancestors and itself. A draft branch beside the text is a second such tree: it sees the
+text as far as the point where it forked, and its own rows, which nobody else sees.
+Choices and best ids come back, logits stay on the device.
 """
 
 from __future__ import annotations
@@ -96,10 +98,17 @@ class TreeMask:
         self._buffer = torch.zeros(0, 0, dtype=dtype, device=device)
         self._written: Tensor | None = None
 
-    def of(self, parents: Sequence[int], past: int) -> Tensor:
+    def of(
+        self,
+        parents: Sequence[int],
+        past: int,
+        start: int | None = None,
+        hidden: Sequence[tuple[slice, slice]] = (),
+    ) -> Tensor:
         """Let each node see the committed text, its ancestors and itself.
 
-        past: committed positions already in the KV cache.
+        past: rows already in the KV cache. start: the first of them that not every node
+        may see (None: all see all). hidden: (nodes, rows) of those that are not seen.
         Returns (1, 1, repeat * N, past + N), once for each query head of a group: 0 may
         attend, -inf may not. Valid until the next call.
         """
@@ -111,11 +120,46 @@ class TreeMask:
         if self._written is not None:
             self._written.zero_()
         seen = np.where(ancestors(parents), np.float32(0), np.float32(-np.inf))
+        if start is not None and start < past:
+            earlier = np.zeros((n, past - start), np.float32)
+            for nodes, columns in hidden:
+                earlier[nodes, columns.start - start : columns.stop - start] = -np.inf
+            seen = np.concatenate((earlier, seen), axis=1)
+        else:
+            start = past
         block = torch.from_numpy(seen).to(self._buffer)
         used = self._buffer[:rows]
-        self._written = used.view(self._repeat, n, -1)[:, :, past : past + n]
+        self._written = used.view(self._repeat, n, -1)[:, :, start : past + n]
         self._written.copy_(block)
         return used[None, None, :, : past + n]
+
+
+@dataclass(frozen=True, slots=True)
+class Strand:
+    """The rows of one text in a query: `lead` tokens before the tree's root, then the tree.
+
+    first: its first row. tree: number of nodes. A lead token is committed text whose row
+    is not in the cache yet.
+    """
+
+    first: int
+    lead: int
+    tree: int
+
+    @property
+    def nodes(self) -> slice:
+        """Rows of the tree."""
+        return slice(self.first + self.lead, self.first + self.lead + self.tree)
+
+    @property
+    def rows(self) -> slice:
+        """All rows."""
+        return slice(self.first, self.first + self.lead + self.tree)
+
+    def kept(self, path: Sequence[int]) -> list[int]:
+        """Rows of the lead and of the nodes on `path`."""
+        root = self.first + self.lead
+        return [*range(self.first, root), *(root + node for node in path)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +167,27 @@ class Query:
     """The rows of one forward: a token and a position each, and what they may see.
 
     mask: additive (1, 1, heads a group * rows, past + rows); None for a single row.
-    nodes: how many of the rows, from the first on, are the tree's; the rest is padding.
+    main, branch: which rows are whose; the rest is padding.
     """
 
     tokens: list[int]
     positions: list[int]
     mask: Tensor | None
-    nodes: int
+    main: Strand
+    branch: Strand | None = None
+
+
+@dataclass(slots=True)
+class _Branch:
+    """Rows `start` to `end` of the cache are kept for a branch; the first `used` are written.
+
+    They stand behind the text it forked from and before the text that went on, so that
+    the text's own rows stay where they are while both grow.
+    """
+
+    start: int
+    end: int
+    used: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +200,10 @@ class Scores:
         """Logits (V,) after one node."""
         return self.logits[node]
 
+    def of(self, strand: Strand) -> Scores:
+        """Those of one tree of the query."""
+        return Scores(self.logits[strand.nodes])
+
     def last(self) -> Scores:
         """Those of the last position alone, in memory of their own."""
         return Scores(self.logits[-1:].clone())
@@ -149,6 +211,32 @@ class Scores:
     def successors(self, k: int) -> Successors:
         """The `k` best ids after each position, and their shares."""
         return best_of(self.logits, k)
+
+
+class _Rows:
+    """The rows of a query as they are put together."""
+
+    def __init__(self) -> None:
+        self.tokens: list[int] = []
+        self.parents: list[int] = []
+        self.positions: list[int] = []
+
+    def add(self, tree: DraftTree, lead: Sequence[int], at: int) -> Strand:
+        """A chain of `lead`, then `tree`; the first of them at position `at`."""
+        first = len(self.tokens)
+        root = first + len(lead)
+        self.tokens += [*lead, *tree.tokens]
+        self.parents += [-1, *range(first, root)][: len(lead) + 1]
+        self.parents += [root + parent for parent in tree.parents[1:]]
+        self.positions += [at + i for i in range(len(lead))]
+        self.positions += [at + len(lead) + depth for depth in tree.depths]
+        return Strand(first, len(lead), len(tree))
+
+    def pad(self, spare: int) -> None:
+        """Rows that nobody sees: the first once more, beside the trees."""
+        self.tokens += self.tokens[:1] * spare
+        self.parents += [-1] * spare
+        self.positions += self.positions[:1] * spare
 
 
 class Target:
@@ -171,6 +259,8 @@ class Target:
         self._store = KVStore(config.num_hidden_layers, room)
         accepted = inspect.signature(model.forward).parameters
         self._cache_name = "cache" if "cache" in accepted else "past_key_values"
+        self._branch: _Branch | None = None
+        self._query: Query | None = None
         self.past = 0
         self.forwards = 0
 
@@ -217,25 +307,72 @@ class Target:
         return attention.causal_mask(n, self.past + n, like).repeat(1, 1, self._repeat, 1)
 
     @torch.inference_mode()
-    def lay_out(self, tree: DraftTree) -> Query:
-        """The rows that score `tree`, padded to the size whose forward costs least."""
-        tokens, parents, depths = tree.tokens, tree.parents, tree.depths
-        n = len(tokens)
-        spare = 0 if self._cost is None else self._cost.cheapest_size(n, self.past) - n
-        if spare:
-            # Rows that nobody sees: the root once more, beside the tree.
-            tokens = tokens + tokens[:1] * spare
-            parents = parents + [-1] * spare
-            depths = depths + [0] * spare
-        mask = None
-        if n + spare > 1:
-            mask = self._masks.of(parents, self.past)
-        return Query(tokens, [self.past + depth for depth in depths], mask, n)
+    def lay_out(
+        self,
+        tree: DraftTree,
+        lead: Sequence[int] = (),
+        branch: DraftTree | None = None,
+        branch_lead: Sequence[int] = (),
+    ) -> Query:
+        """The rows that score `tree`, padded to the size whose forward costs least.
+
+        lead: committed tokens without a row yet, which come before the tree's root.
+        branch, branch_lead: the same for the open branch.
+        Raises ValueError for a branch where none is open.
+        """
+        rows = _Rows()
+        main = rows.add(tree, lead, self.past)
+        beside = None
+        if branch is not None:
+            if self._branch is None:
+                raise ValueError("no branch is open")
+            beside = rows.add(branch, branch_lead, self._branch.start + self._branch.used)
+        n = len(rows.tokens)
+        size = n if self._cost is None else self._cost.cheapest_size(n, self.past)
+        rows.pad(size - n)
+        return Query(rows.tokens, rows.positions, self._mask(rows.parents, beside), main, beside)
+
+    def _mask(self, parents: list[int], beside: Strand | None) -> Tensor | None:
+        """What the rows may see; a plain row sees everything."""
+        own = self._branch
+        if own is None:
+            return None if len(parents) == 1 else self._masks.of(parents, self.past)
+        kept = slice(own.start, own.end)
+        hidden = [(slice(0, len(parents)), kept)]
+        if beside is not None:
+            before, after = slice(0, beside.first), slice(beside.rows.stop, len(parents))
+            hidden = [(before, kept), (after, kept)]
+            hidden.append((beside.rows, slice(own.start + own.used, self._end)))
+        return self._masks.of(parents, self._end, own.start, hidden)
+
+    @property
+    def _end(self) -> int:
+        """Rows in the cache, those kept for a branch included."""
+        return self.past + (0 if self._branch is None else self._branch.end - self._branch.start)
 
     def score(self, query: Query) -> Scores:
-        """Score every node of the tree in one forward; the rows stay until `commit`."""
+        """Score every row in one forward; the rows stay until `commit`."""
         logits = self._forward(query.tokens, query.positions, query.mask)
-        return Scores(logits[: query.nodes])
+        self._query = query
+        return Scores(logits)
+
+    @torch.inference_mode()
+    def open_branch(self, rows: int) -> None:
+        """Fork a branch of at most `rows` rows from the text committed so far.
+
+        Raises ValueError if one is open already, or before the prompt was read.
+        """
+        if self._branch is not None or not self.past:
+            raise ValueError("a branch forks from a text, and one at a time")
+        self._store.reserve(rows)
+        self._branch = _Branch(self.past, self.past + rows)
+
+    @torch.inference_mode()
+    def drop_branch(self) -> None:
+        """Take the branch out of the cache; the text's rows are as if it had never been."""
+        if self._branch is not None:
+            self._store.close_gap(self._branch.start, self._branch.end)
+            self._branch = None
 
     def learn_cost(self, query: Query, past: int, seconds: float) -> None:
         """Tell the machine's cost table what a forward really took."""
@@ -243,10 +380,25 @@ class Target:
             self._cost.observe(len(query.tokens), past, seconds)
 
     @torch.inference_mode()
-    def commit(self, path: Sequence[int]) -> None:
-        """Keep the rows of the nodes on `path` (root first), drop the other scored ones."""
-        self._store.keep(self.past, path)
-        self.past += len(path)
+    def commit(self, path: Sequence[int], branch_path: Sequence[int] = ()) -> None:
+        """Keep the rows of the nodes on `path` (root first), drop the other scored ones.
+
+        branch_path: the same in the branch. Lead rows are kept.
+        Raises IndexError if the branch outgrows the rows it was opened with.
+        """
+        assert self._query is not None  # what is kept was scored
+        end, own, beside = self._end, self._branch, self._query.branch
+        if own is not None and beside is not None:
+            kept = beside.kept(branch_path)
+            at = own.start + own.used
+            if at + len(kept) > own.end:
+                raise IndexError(f"{own.used} + {len(kept)} rows in a branch of {own.end - at}")
+            self._store.copy(end, kept, at)
+            own.used += len(kept)
+        rows = self._query.main.kept(path)
+        self._store.keep(end, rows)
+        self.past += len(rows)
+        self._query = None
 
     @torch.inference_mode()
     def pretend(self, past: int) -> None:

@@ -14,10 +14,11 @@ import codecs
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from engine.errors import ModelError
+from engine.phases import ANSWER, BEFORE, ONE_PHASE, REASONING, Ends, Phases, State
 
 SPELL = "slipstream-spell"
 _BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")
@@ -43,12 +44,20 @@ class Vocabulary:
     tokens: bytes of each id, empty for the special ones, which are not text.
     names: the special tokens by their name, for display.
     leading: spaces the tokenizer's decoder drops at the start of a text; -1 means all
-    those of the first token.
+    those of the first token. spelled: as `tokens`, the special ones by their names.
     """
 
     tokens: Sequence[bytes]
     names: dict[int, str]
     leading: int = 0
+    spelled: Sequence[bytes] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        spelled = list(self.tokens)
+        for token, name in self.names.items():
+            if 0 <= token < len(spelled):
+                spelled[token] = name.encode()
+        object.__setattr__(self, "spelled", spelled)
 
     @classmethod
     def of(cls, tokenizer: Any) -> Vocabulary:
@@ -88,17 +97,34 @@ def token_bytes(tokenizer: Any) -> list[bytes]:
     return list(Vocabulary.of(tokenizer).tokens)
 
 
+@dataclass(frozen=True, slots=True)
+class Border:
+    """Where thinking opens or gives way to the answer, in one token's piece.
+
+    phase: what begins there. cut: characters of the piece that still belong to what was
+    before.
+    """
+
+    phase: str
+    cut: int
+
+
 class TextPieces:
     """One lane's ids to text, token by token; each piece holds whole characters only.
 
     A character spread over several tokens comes out with its last one; the pieces
-    before it are empty. What is unfinished at the end is held back until `flush`.
+    before it are empty. The markers around the thinking are left out, and what might
+    become one is held back until it is known not to be. What is unfinished at the end
+    comes with `flush`.
     """
 
-    __slots__ = ("_decoder", "_leading", "vocabulary")
+    __slots__ = ("_decoder", "_held", "_leading", "_phases", "borders", "state", "vocabulary")
 
-    def __init__(self, source: Any) -> None:
-        """source: a Vocabulary (shared by lanes), a tokenizer, or the bytes of each id."""
+    def __init__(self, source: Any, phases: Phases = ONE_PHASE) -> None:
+        """source: a Vocabulary (shared by lanes), a tokenizer, or the bytes of each id.
+
+        phases: the rules of the run. `borders` holds those in the newest piece.
+        """
         if isinstance(source, Vocabulary):
             self.vocabulary = source
         elif isinstance(source, list | tuple):
@@ -107,20 +133,82 @@ class TextPieces:
             self.vocabulary = Vocabulary.of(source)
         self._decoder = codecs.getincrementaldecoder("utf-8")(SPELL)
         self._leading = self.vocabulary.leading
+        self._phases = phases
+        # What might be a marker: its bytes as spelled, and those of them that are text.
+        self._held: list[bytes] = []
+        self.state: State = phases.begin()
+        self.borders: list[Border] = []
 
     def push(self, token: int) -> str:
         """The text that `token` completes."""
+        before, ends = self.state, Ends()
+        if self._phases.thinks:
+            self.state, ends = self._phases.read(before, token)
+            self.borders = []
         data = self.vocabulary.bytes_of(token)
+        if not self._phases.thinks or before.mode == ANSWER:
+            if self._leading and data:
+                data = self._without_leading(data)
+            return self._decoder.decode(data)
+        return self._marked(token, data, ends)
+
+    def _marked(self, token: int, data: bytes, ends: Ends) -> str:
+        """The piece of a token in which a marker may begin, go on or end."""
+        spelled = self._spell(token, data)
+        if ends.failed:
+            return self._release(0)
+        piece, markers = "", self._phases.markers
+        assert markers is not None  # only a run that thinks comes here
+        for phase, end, marker in (
+            (REASONING, ends.opened, markers.open),
+            (ANSWER, ends.closed, markers.close),
+        ):
+            if end is None:
+                continue
+            tail = self._split(len(spelled) - end)
+            # A character that is unfinished here stays so: what follows is another text.
+            piece += self._release(len(marker)) + self._decoder.decode(b"", final=True)
+            self._held = tail
+            # White space before the opening marker goes to the thinking.
+            self.borders.append(Border(phase, 0 if phase == REASONING else len(piece)))
+        if self.state.mode == BEFORE:
+            return piece
+        return piece + self._release(self.state.matched if self.state.mode == REASONING else 0)
+
+    def _spell(self, token: int, data: bytes) -> list[bytes]:
+        """Hold the token's bytes as spelled; those that are no text are held as nothing."""
+        shown = data
         if self._leading and data:
-            data = self._without_leading(data)
-        return self._decoder.decode(data)
+            shown = self._without_leading(data)
+        known = 0 <= token < len(self.vocabulary.spelled)
+        hidden = len(self.vocabulary.spelled[token]) - len(shown) if known else 0
+        parts = [b""] * hidden + [shown[i : i + 1] for i in range(len(shown))]
+        self._held += parts
+        return parts
+
+    def _split(self, behind: int) -> list[bytes]:
+        """Take the last `behind` held bytes away and return them."""
+        cut = len(self._held) - behind
+        tail, self._held = self._held[cut:], self._held[:cut]
+        return tail
+
+    def _release(self, keep: int) -> str:
+        """The text of what is held but for its last `keep` bytes, which are a marker's (so far)."""
+        cut = len(self._held) - keep
+        out = b"".join(self._held[:cut])
+        self._held = self._held[cut:]
+        return self._decoder.decode(out)
 
     def flush(self) -> str:
-        """End of the text: the unfinished character, if any, spelled out."""
-        tail = self._decoder.decode(b"", final=True)
+        """End of the text: what was held back; the unfinished character, if any, spelled out."""
+        tail = self.unheld() + self._decoder.decode(b"", final=True)
         self._decoder.reset()
         self._leading = self.vocabulary.leading
         return tail
+
+    def unheld(self) -> str:
+        """What was held back as a possible marker: the text ends here, so it is none."""
+        return self._release(0)
 
     def label(self, token: int) -> str:
         """One token alone, for display in a draft tree."""

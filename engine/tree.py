@@ -15,7 +15,8 @@ LOGITS = "logits"
 BOTH = "both"
 # Tokens the model itself chose, drafted by nobody.
 TARGET = "target"
-# Reserved for drafts written while the model still thinks (SSR).
+# From a draft of the answer written while the model still thought (SSR): its verified
+# beginning, and spans of it recovered after the first difference.
 PREFIX = "prefix"
 SUFFIX = "suffix"
 
@@ -70,14 +71,14 @@ class DraftTree:
     ) -> int:
         """Draft `token` after `parent` and return its node.
 
-        A token already drafted there is not drafted twice: when the two signals
-        differ its source becomes `both`.
+        A token already drafted there is not drafted twice: when RACER's two signals
+        differ its source becomes `both`; a token from a draft of the answer stays that.
         Raises IndexError if `parent` is not a node.
         """
         siblings = self._children[parent]
         node = siblings.get(token)
         if node is not None:
-            if source != self.sources[node]:
+            if source != self.sources[node] and self.sources[node] not in (PREFIX, SUFFIX):
                 self.sources[node] = BOTH
             self.counts[node] = max(count, self.counts[node])
             self.shares[node] = max(share, self.shares[node])

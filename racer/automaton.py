@@ -61,6 +61,15 @@ class Automaton:
         """The suffixes of the text that are stored, longest first, `shortest` tokens or more."""
         return [gram for gram in self._matches if gram.depth >= shortest and gram.alive]
 
+    def ending(self, tail: Sequence[int], shortest: int = 2) -> list[Gram]:
+        """The stored suffixes of `tail`, longest first: `matches` for another text.
+
+        Each is walked from the root: at most `depth` of them, of `depth` tokens.
+        """
+        lengths = range(min(self.depth, len(tail)), shortest - 1, -1)
+        found = (self.find(tail[len(tail) - length :]) for length in lengths)
+        return [gram for gram in found if gram is not None]
+
     def find(self, tokens: Sequence[int]) -> Gram | None:
         """The stored n-gram `tokens`, walked from the root."""
         gram: Gram | None = self._root

@@ -5,10 +5,11 @@ Source: RACER (arXiv 2604.14885), union of the two trees.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 
 from engine.tree import DraftTree
-from racer.automaton import Automaton
+from racer.automaton import Automaton, Gram
 from racer.logits_tree import SUCCESSORS, SuccessorTable, grow, grow_likeliest
 from racer.retrieval import retrieve
 
@@ -51,9 +52,46 @@ class Racer:
     def propose(self, root: int, capacity: int) -> DraftTree:
         """The union of both trees: at most `capacity` nodes, root included."""
         tree = DraftTree(root)
+        self.fill(tree, capacity)
+        return tree
+
+    def fill(self, tree: DraftTree, capacity: int) -> None:
+        """Grow `tree` by the union of both trees up to `capacity` nodes, root included."""
         if self.automaton is not None:
             shared = self._likeliest and self.successors > 0
-            retrieve(tree, self.automaton, (capacity + 1) // 2 if shared else capacity)
+            room = capacity - len(tree) + 1
+            most = len(tree) - 1 + ((room + 1) // 2 if shared else room)
+            retrieve(tree, self._matches(self.automaton), most)
         if self.successors:
             self._grow(tree, self.table, capacity)
-        return tree
+
+    def _matches(self, automaton: Automaton) -> list[Gram]:
+        return automaton.matches()
+
+    def beside(self) -> Racer:
+        """RACER for a text that forks from this one now."""
+        return _Beside(self)
+
+
+class _Beside(Racer):
+    """RACER in a draft branch: the other text's table and n-grams, and n-grams of its own."""
+
+    def __init__(self, main: Racer) -> None:
+        super().__init__(
+            retrieval=main.automaton is not None,
+            logits=main.successors > 0,
+            likeliest=main._likeliest,
+        )
+        self.table = main.table
+        self._main = main.automaton
+        self._tail: deque[int] = deque(maxlen=self._main.depth if self._main else 1)
+
+    def observe(self, tokens: Sequence[int]) -> None:
+        """Remember the n-grams of the branch."""
+        super().observe(tokens)
+        self._tail.extend(tokens)
+
+    def _matches(self, automaton: Automaton) -> list[Gram]:
+        """Where the branch stands among its own n-grams, then among the other text's."""
+        found = automaton.matches()
+        return found + self._main.ending(list(self._tail)) if self._main is not None else found

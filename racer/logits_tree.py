@@ -83,21 +83,28 @@ def grow_likeliest(tree: DraftTree, table: SuccessorTable, capacity: int) -> Non
     This project's, for every capacity but the paper's preset: where the model was sure the
     tree goes deep, where it was not it stays broad.
     """
-    queue: list[tuple[float, int, int, int, float]] = []  # weight, parent, rank, token, share
+    # Successors come best first, so of each node only the next best waits in the queue.
+    queue: list[tuple[float, int, int, float]] = []  # -weight, parent, rank, base
+    rows: dict[int, tuple[Sequence[int], Sequence[float]]] = {}
 
-    def offer(node: int, weight: float) -> None:
-        for j, (token, share) in enumerate(_best(table, tree.tokens[node], SUCCESSORS)):
-            heappush(queue, (-weight * share * _FADE, node, j, token, share))
+    def offer(node: int, rank: int, base: float) -> None:
+        ids, shares = rows[node]
+        if rank < len(ids):
+            heappush(queue, (-base * shares[rank], node, rank, base))
 
-    offer(0, 1.0)
-    if not queue and len(tree) == 1:
-        for j, (token, share) in enumerate(zip(*table.instead_of(tree.tokens[0]), strict=True)):
-            heappush(queue, (-share, 0, j, token, share))
+    rows[0] = table.after(tree.tokens[0])
+    base = _FADE
+    if not rows[0][0] and len(tree) == 1:
+        rows[0], base = table.instead_of(tree.tokens[0]), 1.0
+    offer(0, 0, base)
     while queue and len(tree) < capacity:
-        weight, node, j, token, share = heappop(queue)
-        child = tree.add(node, token, LOGITS, rank=j, share=share)
+        weight, node, rank, base = heappop(queue)
+        ids, shares = rows[node]
+        child = tree.add(node, ids[rank], LOGITS, rank=rank, share=shares[rank])
+        offer(node, rank + 1, base)
         if tree.depths[child] < _DEEPEST:
-            offer(child, -weight)
+            rows[child] = table.after(ids[rank])
+            offer(child, 0, -weight * _FADE)
 
 
 def _best(table: SuccessorTable, token: int, width: int) -> Iterator[tuple[int, float]]:

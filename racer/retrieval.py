@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from heapq import heappop, heappush
 
 from engine.tree import RETRIEVAL, DraftTree
-from racer.automaton import Automaton, Gram
+from racer.automaton import Gram
 
 
-def retrieve(tree: DraftTree, automaton: Automaton, capacity: int) -> None:
-    """Draft the likeliest continuations of every matching suffix of two tokens or more.
+def retrieve(tree: DraftTree, matches: Iterable[Gram], capacity: int) -> None:
+    """Draft the likeliest continuations of `matches`, the suffixes of the text that are stored.
 
     Candidates are taken best first: by how often a continuation followed its n-gram,
     weighed by how long the n-gram is, multiplied along the path.
@@ -31,7 +31,7 @@ def retrieve(tree: DraftTree, automaton: Automaton, capacity: int) -> None:
             share = sure * child.count / total
             heappush(queue, (-weight * share, order, parent, child, rank, share))
 
-    for gram in automaton.matches():
+    for gram in matches:
         offer(gram, 0, 1.0)
     while queue and len(tree) < capacity:
         weight, _, parent, gram, rank, share = heappop(queue)

@@ -16,6 +16,8 @@ from slipstream.lanes import DEFAULT_LANES, LANES
 from slipstream.model import Model
 from slipstream.request import Bounds, Request
 
+_DEFAULT = Request("")
+
 
 def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     """What was asked for on the command line."""
@@ -44,6 +46,11 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     race.add_argument("--top-k", type=int, default=0)
     race.add_argument("--seed", type=int, default=0)
     race.add_argument("--capacity", default="auto", help="auto, or nodes of a draft tree")
+    race.add_argument("--think", choices=("auto", "on", "off"), default="auto")
+    race.add_argument("--thinking-budget", type=int, default=_DEFAULT.thinking_budget)
+    race.add_argument("--draft-at", type=int, default=_DEFAULT.draft_at, help="SSR's draft point")
+    race.add_argument("--draft-every", type=int, default=_DEFAULT.draft_every, help="0: once")
+    race.add_argument("--draft-length", type=int, default=_DEFAULT.draft_length)
     return parser.parse_args(given)
 
 
@@ -58,6 +65,11 @@ def request_of(args: argparse.Namespace) -> Request:
         top_k=args.top_k,
         seed=args.seed,
         capacity=args.capacity,
+        think=args.think,
+        thinking_budget=args.thinking_budget,
+        draft_at=args.draft_at,
+        draft_every=args.draft_every,
+        draft_length=args.draft_length,
     ).checked(Bounds.from_environment())
 
 

@@ -17,10 +17,12 @@ from engine.errors import PromptError
 from engine.events import Event, Run
 from engine.loop import Limit, Written, decode
 from engine.machine import Machine, ready
-from engine.prompt import chat_prompt
+from engine.phases import Phases
+from engine.prompt import PLAIN, Ask, behind_prompt, chat_prompt
 from engine.race import Lane, race
 from engine.sampling import Sampler
 from engine.text import TextPieces
+from engine.thinking import SWITCHES, Style, phases_of, start_of, style_of
 from slipstream.lanes import capacity_of, drafter_of
 from slipstream.request import Bounds, Request
 
@@ -45,45 +47,77 @@ class Model:
         """
         bounds = bounds or Bounds()
         request = request.checked(bounds)
-        prompt = self._prompt(request, bounds)
+        ask = self.ask(request)
+        prompt = self._prompt(request, bounds, ask)
+        phases = self._phases(request, ask)
         self.machine.warm_up()
         tolerance = self.machine.tolerance
         if not Sampler(request.temperature).greedy:
             tolerance /= request.temperature
-        yield self._run(request, prompt)
-        lanes = [self._lane(key, prompt, request, bounds) for key in request.lanes]
+        yield self._run(request, prompt, phases)
+        lanes = [self._lane(key, prompt, request, bounds, phases) for key in request.lanes]
         yield from race(lanes, TextPieces(self.loaded.vocabulary), tolerance)
 
-    def prompt_ids(self, prompt: str) -> list[int]:
-        """Ids of `prompt` as one turn of this model's chat, as every lane reads it."""
-        return chat_prompt(self.loaded.tokenizer, prompt)
+    @cached_property
+    def style(self) -> Style:
+        """How this model thinks, or can be asked to."""
+        return style_of(self.loaded.tokenizer)
 
-    def _prompt(self, request: Request, bounds: Bounds) -> list[int]:
+    def prompt_ids(self, prompt: str, ask: Ask = PLAIN) -> list[int]:
+        """Ids of `prompt` as one turn of this model's chat, as every lane reads it."""
+        return chat_prompt(self.loaded.tokenizer, prompt, ask)
+
+    def ask(self, request: Request) -> Ask:
+        """What is put around the prompt, so that the model thinks first or does not."""
+        thinks = request.thinks(self.style.native)
+        if self.style.native:
+            return Ask(options=dict.fromkeys(SWITCHES, thinks))
+        if not thinks:
+            return PLAIN
+        return Ask(self.style.instruction(), self.style.pair[0] + "\n")
+
+    def _phases(self, request: Request, ask: Ask) -> Phases:
+        """The rules of thinking and answering behind that prompt."""
+        start = start_of(self.style, behind_prompt(self.loaded.tokenizer, ask))
+        return phases_of(
+            self.loaded.tokenizer,
+            self.loaded.vocabulary,
+            self.style,
+            start,
+            request.thinking_budget,
+            self.loaded.eos,
+        )
+
+    def _prompt(self, request: Request, bounds: Bounds, ask: Ask) -> list[int]:
         """Ids of the prompt as a chat turn; one sentence if it does not fit."""
-        ids = self.prompt_ids(request.prompt)
+        ids = self.prompt_ids(request.prompt, ask)
         most = min(bounds.prompt_tokens, self.loaded.context - 1)
         if len(ids) > most:
             raise PromptError(f"The prompt is {len(ids)} tokens long and {most} fit; shorten it.")
         return ids
 
-    def _lane(self, key: str, prompt: list[int], request: Request, bounds: Bounds) -> Lane:
+    def _lane(
+        self, key: str, prompt: list[int], request: Request, bounds: Bounds, phases: Phases
+    ) -> Lane:
         """One lane, cold: its own cache, drafter, text and clock."""
         written = Written()
-        most = min(request.max_new_tokens, self.loaded.context - len(prompt))
+        thinking = request.thinking_budget + request.draft_length if phases.thinks else 0
+        most = min(request.max_new_tokens + thinking, self.loaded.context - len(prompt))
         events = decode(
             key,
             self.machine.target(len(prompt) + most + 64),
-            drafter_of(key, request.capacity),
+            drafter_of(key, request.capacity, request.schedule),
             Sampler(request.temperature, request.top_k, request.top_p, request.seed),
             prompt,
             Limit(request.max_new_tokens, self.loaded.context, self.loaded.eos, bounds.seconds),
             capacity_of(key, request.capacity, self.machine.cost),
-            TextPieces(self.loaded.vocabulary),
+            TextPieces(self.loaded.vocabulary, phases),
             written,
+            phases,
         )
         return Lane(key, events, written)
 
-    def _run(self, request: Request, prompt: list[int]) -> Run:
+    def _run(self, request: Request, prompt: list[int], phases: Phases) -> Run:
         """The first line of a recording."""
         return Run(
             id=uuid.uuid4().hex[:12],
@@ -102,6 +136,11 @@ class Model:
                 "top_p": request.top_p,
                 "top_k": request.top_k,
                 "capacity": request.capacity,
+                "thinks": phases.thinks,
+                "thinking_budget": request.thinking_budget,
+                "draft_at": request.draft_at,
+                "draft_every": request.draft_every,
+                "draft_length": request.draft_length,
             },
             packages=_versions(),
         )

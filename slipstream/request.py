@@ -7,7 +7,8 @@ import os
 from dataclasses import dataclass, replace
 
 from engine.errors import UserError
-from slipstream.lanes import DEFAULT_LANES, LANES
+from slipstream.lanes import DEFAULT_LANES, LANES, SPECULATING
+from ssr import Schedule
 
 
 def _from_environment(name: str, otherwise: int) -> int:
@@ -26,6 +27,7 @@ class Bounds:
     new_tokens: int = 2048
     default_new_tokens: int = 200
     prompt_tokens: int = 4096
+    thinking: int = 4096
     seconds: float | None = None
 
     @classmethod
@@ -39,6 +41,7 @@ class Bounds:
                 most, _from_environment("DEFAULT_MAX_NEW_TOKENS", cls.default_new_tokens)
             ),
             prompt_tokens=_from_environment("MAX_INPUT_TOKEN_LENGTH", cls.prompt_tokens),
+            thinking=_from_environment("MAX_THINKING_TOKENS", cls.thinking),
             seconds=seconds or None,
         )
 
@@ -48,7 +51,10 @@ class Request:
     """One prompt, the lanes to race on it, and the settings all of them share.
 
     capacity: nodes of a draft tree, root included, or "auto" for what pays here.
-    temperature 0 is greedy; top_k 0 and top_p 1 filter nothing.
+    temperature 0 is greedy; top_k 0 and top_p 1 filter nothing. max_new_tokens: of the
+    answer. think: "on", "off", or "auto": where the model thinks by itself or a lane drafts
+    while it does. thinking_budget: reasoning tokens after which the answer is begun.
+    draft_at, draft_every, draft_length: SSR's draft points, as in `ssr.Schedule`.
     """
 
     prompt: str
@@ -59,6 +65,22 @@ class Request:
     top_k: int = 0
     seed: int = 0
     capacity: str = "auto"
+    think: str = "auto"
+    thinking_budget: int = 400
+    draft_at: int = 64
+    draft_every: int = 64
+    draft_length: int = 256
+
+    @property
+    def schedule(self) -> Schedule:
+        """SSR's draft points."""
+        return Schedule(self.draft_at, self.draft_every, self.draft_length)
+
+    def thinks(self, native: bool) -> bool:
+        """Whether the model is to think first; `native`: it does so by itself."""
+        if self.think == "auto":
+            return native or any(lane in SPECULATING for lane in self.lanes)
+        return self.think == "on"
 
     def checked(self, bounds: Bounds) -> Request:
         """The same request, held to `bounds`. Raises UserError for what cannot be run."""
@@ -84,6 +106,20 @@ class Request:
             self.capacity.isdecimal() and len(self.capacity) < 4 and 1 <= int(self.capacity) <= 256
         ):
             raise UserError("The draft capacity is unknown; choose auto or 1 to 256.")
+        self._check_thinking()
         return replace(
-            self, lanes=lanes, max_new_tokens=min(self.max_new_tokens, bounds.new_tokens)
+            self,
+            lanes=lanes,
+            max_new_tokens=min(self.max_new_tokens, bounds.new_tokens),
+            thinking_budget=min(self.thinking_budget, bounds.thinking),
         )
+
+    def _check_thinking(self) -> None:
+        if self.think not in ("auto", "on", "off"):
+            raise UserError("Thinking first is on, off or auto; choose one of them.")
+        if self.thinking_budget < 1:
+            raise UserError("The thinking budget is too small; choose one token or more.")
+        if self.draft_at < 1 or self.draft_length < 1:
+            raise UserError("A draft needs a point and a length; choose one token or more.")
+        if self.draft_every < 0:
+            raise UserError("The interval of drafts is negative; choose 0 for a single draft.")

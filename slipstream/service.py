@@ -51,6 +51,8 @@ class PageService:
             "max_new_tokens": self.bounds.new_tokens,
             "default_new_tokens": self.bounds.default_new_tokens,
             "max_prompt_tokens": self.bounds.prompt_tokens,
+            "max_thinking": self.bounds.thinking,
+            "thinks": False,
             "model": "",
             "device": "",
             "device_name": "",
@@ -60,6 +62,8 @@ class PageService:
         if self._model is not None:
             loaded = self._model.loaded
             about["max_new_tokens"] = min(self.bounds.new_tokens, loaded.context - 1)
+            about["max_thinking"] = min(self.bounds.thinking, loaded.context - 1)
+            about["thinks"] = self._model.style.native
             about["note"] = loaded.note
             about.update(self._model.about(), model=loaded.name)
         return about
@@ -116,4 +120,9 @@ def _plain(request: Any) -> Request:
         top_k=request.top_k,
         seed=request.seed,
         capacity=request.capacity,
+        think=request.think,
+        thinking_budget=request.thinking_budget,
+        draft_at=request.draft_at,
+        draft_every=request.draft_every,
+        draft_length=request.draft_length,
     )

@@ -38,8 +38,10 @@ def run(args: argparse.Namespace) -> None:
         page.set_default_timeout(600_000)
         page.goto(url)
         page.wait_for_selector("#slip-view .slip")
+        request = _request(args)
+        _choose(page, service.describe()["lanes"], request)
         for _ in range(args.rounds):
-            _add(times["headless"], _headless(model, args.max_new_tokens))
+            _add(times["headless"], _headless(model, request))
             _add(times["page"], _on_page(page))
     rows = []
     for lane in times["page"]:
@@ -54,8 +56,29 @@ def _add(times: dict[str, list[float]], seconds: dict[str, float]) -> None:
         times.setdefault(lane, []).append(value)
 
 
-def _headless(model: Model, new_tokens: int) -> dict[str, float]:
-    events = model.race(Request(PROMPT, max_new_tokens=new_tokens))
+def _request(args: argparse.Namespace) -> Request:
+    """The race without the page; with it, the same settings are chosen there."""
+    return Request(
+        PROMPT,
+        lanes=tuple(args.lanes.split(",")),
+        max_new_tokens=args.max_new_tokens,
+        thinking_budget=args.thinking_budget,
+    )
+
+
+def _choose(page: Any, lanes: list[str], request: Request) -> None:
+    """Lanes and thinking budget on the page, as in the request."""
+    page.click("#slip-more")
+    for box, lane in zip(page.query_selector_all("#slip-lanes input"), lanes, strict=True):
+        box.set_checked(lane in request.lanes)
+    budget = page.locator("#slip-thinking input[type=number]").first
+    budget.fill(str(request.thinking_budget))
+    budget.press("Tab")
+    page.click("#slip-more")
+
+
+def _headless(model: Model, request: Request) -> dict[str, float]:
+    events = model.race(request)
     return {e.lane: e.totals["seconds"] for e in events if isinstance(e, Finish)}
 
 
@@ -75,7 +98,9 @@ def _on_page(page: Any) -> dict[str, float]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m tests.page_speed", description=__doc__)
     parser.add_argument("--model", default="embedded")
+    parser.add_argument("--lanes", default="vanilla,racer")
     parser.add_argument("--max-new-tokens", type=int, default=96)
+    parser.add_argument("--thinking-budget", type=int, default=120)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", type=Path, default=Path("results/page.json"))
     run(parser.parse_args())

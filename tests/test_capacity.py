@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from engine.capacity import PAPER_CAPACITY, Auto, Fixed
 from engine.cost import SIZES, ForwardCost
-from engine.tree import BOTH, LOGITS, RETRIEVAL, DraftTree
+from engine.tree import BOTH, LOGITS, PREFIX, RETRIEVAL, DraftTree
 from tests.test_cost import COSTS
 from tests.test_tree import assert_sound, words
 
@@ -153,3 +153,68 @@ def test_a_fixed_capacity_stays_what_it_is(nodes: int) -> None:
 def test_a_tree_has_at_least_its_root(nodes: int) -> None:
     with pytest.raises(ValueError, match="at least its root"):
         Fixed(nodes)
+
+
+class TestShare:
+    """One forward for two trees: the text's, and that of a draft of the answer."""
+
+    @FAST
+    @given(COSTS, st.integers(0, 3000), st.integers(1, 40), st.integers(1, 40), st.integers(0, 999))
+    def test_parts_of_both_are_trees_with_their_roots(
+        self, cost: ForwardCost, past: int, own: int, beside: int, seed: int
+    ) -> None:
+        auto = taught(Auto(cost), seed)
+        tree, branch = random_tree(own, seed), random_tree(beside, seed + 1)
+        kept = auto.share(tree, branch, past)
+        for part, whole in zip(kept, (tree, branch), strict=True):
+            assert_sound(part)
+            assert set(words(part)) <= set(words(whole))
+        assert 1 <= auto.most() <= SIZES[-1]
+
+    @FAST
+    @given(st.integers(1, 40), st.integers(1, 40), st.integers(1, 40), st.integers(0, 999))
+    def test_a_fixed_number_of_nodes_is_used_up_and_not_exceeded(
+        self, nodes: int, own: int, beside: int, seed: int
+    ) -> None:
+        tree, branch = random_tree(own, seed), random_tree(beside, seed + 1)
+        kept = Fixed(nodes).share(tree, branch, 10)
+        for part, whole in zip(kept, (tree, branch), strict=True):
+            assert_sound(part)
+            assert words(part).keys() <= words(whole).keys()
+        assert sum(map(len, kept)) == max(2, min(nodes, own + beside))
+        assert all(
+            min(len(each), max(1, nodes // 2)) <= len(part)
+            for part, each in zip(kept, (tree, branch), strict=True)
+        )
+
+    @FAST
+    @given(COSTS, st.integers(0, 3000), st.integers(1, 30), st.integers(2, 30), st.integers(0, 999))
+    def test_checking_an_earlier_draft_slows_the_text_by_little(
+        self, cost: ForwardCost, past: int, own: int, beside: int, seed: int
+    ) -> None:
+        """By no more than 15% of a forward with the text's tree and the branch's root."""
+        auto = taught(Auto(cost), seed)
+        kept, aside = auto.share(random_tree(own, seed), random_tree(beside, seed + 1), past)
+        costs = cost.curve(own + beside, past)
+        if len(aside) > 1:
+            assert costs[len(kept) + len(aside) - 1] <= 1.15 * costs[len(kept)] * (1 + 1e-9)
+
+    def test_where_nodes_are_free_all_of_a_sure_draft_is_checked(self) -> None:
+        chain = DraftTree(0)
+        for node in range(20):
+            chain.add(node, node + 1, PREFIX, share=0.95)
+        kept, aside = Auto(FLAT).share(DraftTree(3), chain, 100)
+        assert (len(kept), len(aside)) == (1, 21)
+
+    def test_where_every_node_costs_a_forward_the_roots_are_all(self) -> None:
+        kept, aside = Auto(STEEP).share(random_tree(9, 1), random_tree(9, 2), 100)
+        assert (len(kept), len(aside)) == (1, 1)
+
+    def test_luck_in_the_branch_does_not_speak_for_the_text(self) -> None:
+        auto, tree = Auto(RISING), DraftTree(0)
+        node = tree.add(0, 1, RETRIEVAL, share=0.5)
+        before = auto.acceptance.of(tree, node), auto.branch_acceptance.of(tree, node)
+        for _ in range(20):
+            auto.observe_branch(tree, [0, node])
+        assert auto.acceptance.of(tree, node) == before[0]
+        assert auto.branch_acceptance.of(tree, node) > before[1]

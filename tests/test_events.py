@@ -14,13 +14,16 @@ from engine.events import (
     PHASES,
     REASONS,
     Compare,
+    Draft,
     Event,
     Finish,
+    Phase,
     Prefill,
     Run,
     Step,
     Tree,
     Unreadable,
+    Verify,
     from_dict,
 )
 from engine.tree import SOURCES
@@ -53,6 +56,12 @@ EVENTS: list[Event] = [
         "racer", False, 2, True, first=2, token=3, piece="c", vanilla_token=None, gap=None,
         tolerance=0.5,
     ),
+    Phase("ssr", "answer", 31, "budget", 2),
+    Draft(
+        "ssr", 2, 64, 70, 1.5, 0.25, (5, 6), ("", "한"), ("prefix", "target"), 7, 256, "superseded"
+    ),
+    Verify("ssr", 2, 7, 3, 1.75, 0.5, 6, "한", None, ""),
+    Finish("ssr", "length", {"drafts": 2}, "", "early-difference"),
 ]  # fmt: skip
 
 
@@ -162,10 +171,23 @@ NONSENSE: list[Any] = [
     changed(EVENTS[5], identical=False),
     changed(EVENTS[5], first=3),
     changed(EVENTS[5], tie=True),
-    changed(RUN, schema=2),
+    changed(RUN, schema=3),
+    changed(RUN, schema=0),
     changed(RUN, schema="1"),
     changed(RUN, lanes=[]),
     changed(RUN, lanes=None),
+    changed(EVENTS[7], phase="dreaming"),
+    changed(EVENTS[7], by="chance"),
+    changed(EVENTS[7], at=-1),
+    changed(EVENTS[7], cut=-1),
+    changed(EVENTS[7], at=None),
+    changed(EVENTS[8], closed="bored"),
+    changed(EVENTS[8], tokens=[5]),
+    changed(EVENTS[8], sources=["prefix"]),
+    changed(EVENTS[8], written=1),
+    changed(EVENTS[9], accepted=8),
+    changed(EVENTS[9], accepted=-1),
+    changed(EVENTS[10], note="no idea"),
 ]
 
 
@@ -186,3 +208,15 @@ def test_every_reason_to_finish_can_be_said(reason: str) -> None:
 def test_events_cannot_be_changed() -> None:
     with pytest.raises((AttributeError, TypeError)):
         STEP.accepted = 0  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("schema", [1, 2])
+def test_a_run_of_an_older_schema_is_read_as_what_it_is(schema: int) -> None:
+    run = from_dict(changed(RUN, schema=schema))
+    assert isinstance(run, Run)
+    assert run.schema == schema
+
+
+def test_a_step_without_the_newer_fields_is_read() -> None:
+    line = {key: value for key, value in plain(STEP).items() if key != "branch"}
+    assert from_dict(line) == STEP

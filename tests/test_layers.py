@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-OURS = ("engine", "racer", "ssr", "slipstream", "ui", "benchmarks", "tests", "app")
+OURS = ("engine", "racer", "ssr", "slipstream", "ui", "benchmarks", "training", "tests", "app")
 TORCH_FREE_FOR_UI = {
     "engine.events", "engine.tree", "engine.record", "engine.text", "engine.errors",
 }  # fmt: skip

@@ -16,10 +16,12 @@ from engine.drafter import Drafter, NoDraft
 from engine.errors import UserError
 from engine.events import Finish, Prefill, Step
 from engine.loop import Limit, Written, accept, decode
+from engine.phases import ANSWER, BEFORE, ONE_PHASE, REASONING, State
 from engine.sampling import Sampler
 from engine.target import Target
 from engine.text import TextPieces
 from engine.tree import LOGITS, RETRIEVAL, TARGET, DraftTree
+from engine.writing import Walk, Writing
 from racer import Racer
 from tests.reference import greedy, sampled, written_plainly
 from tests.tiny import ARCHITECTURES, BYTES, VOCABULARY, tiny
@@ -237,7 +239,7 @@ def test_a_forward_is_padded_to_the_size_that_costs_less() -> None:
 
     class Watched(Target):
         def score(self, query: Any) -> Any:
-            sizes.append((len(query.tokens), query.nodes))
+            sizes.append((len(query.tokens), query.main.tree))
             return super().score(query)
 
     text, _ = plain("llama", GREEDY, PROMPT)
@@ -494,7 +496,9 @@ class TestLimit:
             Limit(tokens, context)
 
     @pytest.mark.parametrize("eos", [frozenset(), frozenset({2}), frozenset({0, 3})])
-    def test_trim_writes_what_one_token_at_a_time_would(self, eos: frozenset[int]) -> None:
+    def test_what_is_written_ends_where_one_token_at_a_time_would(
+        self, eos: frozenset[int]
+    ) -> None:
         prompt, new = 3, [5, 1, 2, 3, 0, 4]
         for tokens, context, written in product(range(1, 8), range(4, 12), range(8)):
             if written >= min(tokens, context - prompt):
@@ -513,7 +517,37 @@ class TestLimit:
                         reason = "context"
                     if reason:
                         break
-                assert limit.trim(prompt, written, new[:size]) == (expected, reason)
+                assert limit.room(prompt + written, State(ANSWER, written)) == min(
+                    tokens - written, context - prompt - written
+                )
+                assert self.trimmed(limit, prompt, written, new[:size]) == (expected, reason)
+
+    def trimmed(
+        self, limit: Limit, prompt: int, written: int, new: Sequence[int]
+    ) -> tuple[list[int], str | None]:
+        """What a text of `written` tokens of answer takes over of a block."""
+        writing = Writing(
+            NoDraft(), Sampler(), ONE_PHASE, State(ANSWER, written), Written([9] * written, [])
+        )
+        walk = Walk([0], [*new], [0.0] * len(new), [False] * len(new))
+        reason = writing.commit(
+            walk,
+            lambda state, token: limit.reached(prompt + len(writing.written.tokens), state, token),
+        )
+        return writing.written.tokens[written:], reason
+
+    @pytest.mark.parametrize("mode", [BEFORE, REASONING])
+    def test_thinking_is_bounded_by_the_context_not_by_the_answers_length(self, mode: str) -> None:
+        limit = Limit(4, 50, frozenset({7}))
+        for written in range(40):
+            state = State(mode, written, written)
+            assert limit.room(10 + written, state) == 40 - written
+            assert limit.reached(10 + written, state, 5) is None
+            assert limit.reached(10 + written, state, 7) == "eos"
+        assert limit.reached(50, State(mode, 40, 40), 5) == "context"
+        # The answer's own length begins with its own first token.
+        assert limit.reached(33, State(ANSWER, 3, 20), 5) is None
+        assert limit.reached(34, State(ANSWER, 4, 20), 5) == "length"
 
     def test_a_prompt_that_fills_the_context_is_refused(self) -> None:
         with pytest.raises(ValueError, match="fill a context"):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.scripted import ENGLISH, KOREAN, Script, record
+from tests.scripted import ENGLISH, KOREAN, THINKING, Script, record
 
 HERE = Path(__file__).parent
 
@@ -23,6 +23,13 @@ def test_the_pure_part_of_the_player(tmp_path: Path):
     lanes = ("vanilla", "racer", "racer-logits", "ssr")
     record(tmp_path / "english.jsonl", Script(text=ENGLISH, nodes=63), lanes)
     record(tmp_path / "korean.jsonl", Script(text=KOREAN, differs=("racer", 30, True)), lanes)
+    # A draft every 12 tokens of thinking; a border inside a token.
+    four = ("vanilla", "racer", "ssr", "racer+ssr")
+    record(tmp_path / "thinking.jsonl", Script(thinking=THINKING), four)
+    record(tmp_path / "cut.jsonl", Script(thinking=THINKING, cut=True), four)
+    record(tmp_path / "again.jsonl", Script(thinking=THINKING, draft_every=12), four)
+    (tmp_path / "thinking.txt").write_text(THINKING, "utf-8")
+    (tmp_path / "answer.txt").write_text(ENGLISH, "utf-8")
     done = subprocess.run(
         [node, "--test", str(HERE / "player.test.js")],
         env={**os.environ, "RECORDINGS": str(tmp_path)},

@@ -10,16 +10,16 @@ from itertools import pairwise
 
 import pytest
 
-from engine import loop
 from engine.capacity import Fixed
 from engine.drafter import Drafter, NoDraft
-from engine.events import Compare, Event, Finish, Prefill, Step
+from engine.events import Compare, Draft, Event, Finish, Phase, Prefill, Step, Verify
 from engine.loop import Limit, Written, decode
 from engine.race import EVERY, Lane, race
 from engine.sampling import Sampler
-from engine.target import Target
+from engine.target import Scores, Target
 from engine.text import TextPieces
 from engine.tree import DraftTree
+from engine.writing import Walk, Writing
 from tests.test_loop import CONTEXT, GREEDY, PROMPT, Babbler, Failing, Oracle, plain
 from tests.tiny import BYTES, tiny
 
@@ -258,17 +258,35 @@ def test_on_a_real_model_all_lanes_write_vanillas_text() -> None:
         assert (last.identical, last.complete, last.checked) == (True, True, 20)
 
 
+def test_what_is_told_beside_a_step_moves_no_clock() -> None:
+    step = Step("ssr", 0, "reasoning", 0.5, 0.25, 0.0, 0.25, 0.0, (1,), ("x",), ("target",), 0, 0)
+    told = [
+        Prefill("ssr", 3, 3, 0.5),
+        Phase("ssr", "reasoning", 0, "template"),
+        step,
+        Draft("ssr", 1, 1, 0, 0.5, 0.25, (2,), ("y",), ("target",), 1, 9),
+        Verify("ssr", 1, 1, 0, 0.5, 0.0, 2, "y"),
+    ]
+    lane, clocks = Lane("ssr", iter(told), Written()), []
+    for _ in told:
+        lane.advance()
+        clocks.append(lane.clock)
+    assert clocks == [0.5, 0.5, 0.75, 0.75, 0.75]
+
+
 def test_when_verification_is_broken_the_identical_verdict_goes_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def gullible(tree: DraftTree, choose: object) -> tuple[list[int], int]:
+    def gullible(writing: Writing, tree: DraftTree, scores: Scores) -> Walk:
         """Takes the first draft for the model's own choice, once."""
-        path, bonus = right(tree, choose)  # type: ignore[arg-type]
-        wrong = next((n for n in tree.children(0) if n not in path), None)
-        return (path, bonus) if wrong is None else ([0, wrong], bonus)
+        walk = right(writing, tree, scores)
+        wrong = next((n for n in tree.children(0) if n not in walk.path), None)
+        if wrong is None:
+            return walk
+        return Walk([0, wrong], [tree.tokens[wrong], walk.tokens[-1]], [0.0] * 2, [False] * 2)
 
-    right = loop.accept
-    monkeypatch.setattr(loop, "accept", gullible)
+    right = Writing.walk
+    monkeypatch.setattr(Writing, "walk", gullible)
     text, _ = plain("llama", GREEDY, PROMPT)
     lanes = [lane_of("vanilla", NoDraft())[0], lane_of("racer", Babbler(3))[0]]
     last = verdicts(list(race(lanes, TextPieces(BYTES), 1e-3)))[-1]

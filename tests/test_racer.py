@@ -38,7 +38,7 @@ def test_a_draft_is_both_trees_each_token_with_its_source(
     assert len(tree) <= capacity
     assert racer.automaton is not None
     retrieved = DraftTree(text[-1])
-    retrieve(retrieved, racer.automaton, capacity)
+    retrieve(retrieved, racer.automaton.matches(), capacity)
     found = words(retrieved)
     for word, node in words(tree).items():
         if not word:

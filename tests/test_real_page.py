@@ -15,7 +15,7 @@ from slipstream import Model, Request, load
 from slipstream.request import Bounds
 from slipstream.service import PageService
 from tests.browser import browser
-from tests.test_page import eventually, mode, race, served, texts
+from tests.test_page import FOUR, bars, eventually, mode, race, served, texts
 
 pytestmark = [
     pytest.mark.browser,
@@ -29,15 +29,26 @@ LONG = 120_000
 HOSTILE = "Say <img src=x onerror=alert(1)> ${alert(2)} {{alert(3)}} </script><b>hi</b>"
 
 
+class FourLanes(PageService):
+    """A service on whose page all four lanes are chosen."""
+
+    def describe(self) -> dict[str, Any]:
+        return {**super().describe(), "default_lanes": list(FOUR)}
+
+
 class Counted:
     """The embedded model behind a page, and how many forwards it has run."""
 
-    def __init__(self, model: Model, new_tokens: int) -> None:
+    def __init__(self, model: Model, new_tokens: int, *, four: bool = False) -> None:
         self.model = model
         self.forwards = 0
         model.loaded.model.register_forward_hook(self._count)
         bounds = Bounds(default_new_tokens=new_tokens)
-        self.service = PageService(model, public=False, bounds=bounds)
+        self.service = (
+            FourLanes(model, public=False, bounds=bounds)
+            if four
+            else PageService(model, public=False, bounds=bounds)
+        )
 
     def _count(self, *_: Any) -> None:
         self.forwards += 1
@@ -159,3 +170,80 @@ def test_closing_the_tab_frees_the_machine(model, visit, tmp_path: Path):
         assert counted.still()
         for event in model.race(Request("Hello.", lanes=("vanilla",), max_new_tokens=2)):
             assert event.kind != "finish" or event.reason in ("length", "eos")
+
+
+def think(page: Any, budget: int, at: int, every: int, length: int) -> None:
+    """Set thinking budget and draft points on the page."""
+    page.click("#slip-more")
+    fields = page.locator("#slip-thinking input[type=number]")
+    for place, value in enumerate((budget, at, every, length)):
+        fields.nth(place).fill(str(value))
+        fields.nth(place).blur()
+
+
+def test_four_lanes_think_draft_and_answer_and_their_bars_add_up(model, visit, tmp_path: Path):
+    with served(Counted(model, 40, four=True).service, tmp_path) as url:
+        page = visit(url)
+        think(page, 48, 16, 16, 40)
+        prompt = "Write a Python class Account with deposit and withdraw."
+        race(page, prompt, wanted="")
+        finished(page)
+        expected: dict[str, list[str]] = {key: ["", ""] for key in FOUR}
+        request = Request(
+            prompt, lanes=FOUR, max_new_tokens=40, thinking_budget=48, draft_at=16,
+            draft_every=16, draft_length=40,
+        )  # fmt: skip
+        answering: dict[str, int] = {}
+        written = dict.fromkeys(FOUR, 0)
+        for event in model.race(request):
+            if event.kind == "phase" and event.phase == "answer":
+                answering[event.lane] = event.at
+            elif event.kind == "step":
+                for piece in event.pieces:
+                    done = written[event.lane] >= answering.get(event.lane, 1 << 30)
+                    expected[event.lane][done] += piece
+                    written[event.lane] += 1
+        shown = [
+            page.eval_on_selector_all(
+                f".lane .{part} .text-body", "all => all.map(one => one.textContent)"
+            )
+            for part in ("thinking", "answer")
+        ]
+        assert list(zip(*shown, strict=True)) == [tuple(expected[key]) for key in FOUR]
+        assert len({tuple(texts) for texts in expected.values()}) == 1
+        assert all(expected["vanilla"])
+        assert "</think" not in page.inner_text(".lanes")
+        for key in ("ssr", "racer+ssr"):
+            known = page.evaluate(
+                "key => { const lane = Slipstream.page.player.story.lanes.get(key);"
+                " return [lane.drafts.length, lane.verifies.length]; }",
+                key,
+            )
+            assert known[0] >= 1
+            assert known[1] == 1
+        clocks = page.evaluate(
+            "[...Slipstream.page.player.story.lanes.values()].map(one => one.finish.totals.seconds)"
+        )
+        for row, clock in zip(bars(page), clocks, strict=True):
+            assert sum(bar["end"] - bar["start"] for bar in row) == pytest.approx(clock, abs=1e-6)
+
+
+def test_a_stop_while_a_draft_is_in_flight_leaves_no_draft_in_the_answer(
+    model, visit, tmp_path: Path
+):
+    counted = Counted(model, 200, four=True)
+    with served(counted.service, tmp_path) as url:
+        page = visit(url)
+        think(page, 400, 8, 0, 300)
+        race(page, "Plan a day in Rome for a family with two children.", wanted="")
+        page.wait_for_function(
+            "document.querySelector('.lane:nth-child(3) .draft-body')?.textContent.length > 20"
+        )
+        page.click("#slip-stop")
+        time.sleep(2.0)
+        assert counted.still()
+        mode(page, "stopped")
+        thinking = page.text_content(".lane:nth-child(3) .thinking .text-body")
+        assert thinking
+        assert texts(page)[2:] == ["", ""]
+        assert page.text_content(".lane:nth-child(3) .draft-body") not in ("", thinking)

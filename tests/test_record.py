@@ -9,7 +9,7 @@ import json
 import pytest
 
 from engine.errors import RecordingError
-from engine.events import Compare, Finish, Prefill, Run, Step, Tree
+from engine.events import Compare, Draft, Finish, Phase, Prefill, Run, Step, Tree, Verify
 from engine.record import Writer, check, fold, load, save
 
 PROMPT = 10
@@ -243,3 +243,92 @@ def test_nothing_that_disagrees_is_saved(tmp_path):
     with pytest.raises(RecordingError):
         save(tmp_path / "a.jsonl", recording()[1:])
     assert list(tmp_path.iterdir()) == []
+
+
+def thinking():
+    """A lane that thinks 7 8, closes with 9, and answers 5 6; drafts 5 4 meanwhile, then 5 6."""
+    key = "ssr"
+    words = ("a", "b", "", "c", "d")
+    steps = [
+        dataclasses.replace(step(key, i, 1.0 + 0.25 * i, (token,), (words[i],)), phase=phase)
+        for i, (token, phase) in enumerate(
+            [(7, "reasoning"), (8, "reasoning"), (9, "reasoning"), (5, "answer"), (6, "answer")]
+        )
+    ]
+    totals = {
+        "tokens": 5, "steps": 5, "forwards": 5, "drafted": 0, "accepted": 0, "seconds": 2.25,
+        "prefill_seconds": 1.0, "draft_seconds": 0.3125, "forward_seconds": 0.625,
+        "thinking_tokens": 3,
+    }  # fmt: skip
+    source = ("target",)
+    return [
+        run(key),
+        Prefill(key, PROMPT, PROMPT, 1.0),
+        Phase(key, "reasoning", 0, "template"),
+        steps[0],
+        Draft(key, 1, 1, 0, 1.0, 0.25, (5,), ("c",), source, 1, 9),
+        steps[1],
+        Draft(key, 1, 1, 1, 1.25, 0.25, (4,), ("x",), source, 2, 9, "superseded"),
+        Draft(key, 2, 2, 1, 1.25, 0.25, (5, 6), ("c", "d"), source * 2, 2, 9),
+        Phase(key, "answer", 2, "model"),
+        steps[2],
+        Draft(key, 2, 2, 2, 1.5, 0.25, (), (), (), 2, 9, "thinking"),
+        *steps[3:],
+        Verify(key, 2, 2, 2, 1.75, 0.5),
+        Finish(key, "eos", totals),
+    ]
+
+
+def thinking_with(place, **values):
+    return changed(thinking(), place, **values)
+
+
+def test_a_lane_that_thinks_and_drafts_comes_back(tmp_path):
+    check(thinking())
+    save(tmp_path / "a.jsonl", thinking())
+    assert load(tmp_path / "a.jsonl") == thinking()
+    assert fold(thinking()) == {"ssr": "abcd"}, "no draft in the text"
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        without(thinking(), 2),  # an answer without its thinking
+        [*thinking()[:3], thinking()[2], *thinking()[3:]],  # twice
+        [*thinking()[:9], thinking()[8], *thinking()[9:]],
+        thinking_with(8, phase="reasoning"),
+        thinking_with(8, at=1),  # in what was written before
+        thinking_with(4, id=2),
+        thinking_with(6, written=3),
+        thinking_with(7, id=3),
+        thinking_with(7, length=1),
+        thinking_with(13, draft=3),
+        without(without(thinking(), 8), 7),
+        thinking_with(12, tokens=(1,)),  # the verdict is no longer true
+    ],
+    ids=range(12),
+)
+def test_every_planted_disagreement_of_phases_and_drafts_is_noticed(events):
+    with pytest.raises(RecordingError) as caught:
+        check(events)
+    assert one_sentence(caught.value)
+
+
+def test_a_verdict_may_stand_for_the_longer_draft_that_the_newest_repeats():
+    events = thinking()
+    events[13] = Verify("ssr", 2, 3, 2, 1.75, 0.5, 4)
+    check(events)
+
+
+@pytest.mark.parametrize("schema", [1, 2])
+def test_older_recordings_are_read(tmp_path, schema):
+    events = [dataclasses.replace(recording()[0], schema=schema), *recording()[1:]]
+    save(tmp_path / "a.jsonl", events)
+    lines = (tmp_path / "a.jsonl").read_text(encoding="utf-8").splitlines()
+    if schema == 1:  # as it was written then
+        plain = [json.loads(line) for line in lines]
+        for line in plain:
+            line.pop("branch", None)
+            line.pop("note", None)
+        (tmp_path / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in plain))
+    assert load(tmp_path / "a.jsonl") == events

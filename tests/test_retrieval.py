@@ -21,7 +21,7 @@ def drafted(text: list[int], depth: int, capacity: int, size: int = 10_000) -> D
     automaton = Automaton(depth, size)
     automaton.observe(text)
     tree = DraftTree(text[-1])
-    retrieve(tree, automaton, capacity)
+    retrieve(tree, automaton.matches(), capacity)
     return tree
 
 

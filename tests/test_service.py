@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from tokenizers import Tokenizer, models
+from tokenizers import AddedToken, Tokenizer, models
 from transformers import PreTrainedTokenizerFast
 
 from engine.cost import SIZES, ForwardCost
 from engine.errors import ModelError, PromptError, UserError
-from engine.events import Compare, Finish, Run, Step, from_dict
+from engine.events import Compare, Draft, Finish, Phase, Run, Step, from_dict
 from engine.machine import Machine
 from engine.models import Loaded
+from engine.record import check
 from engine.text import Vocabulary
 from slipstream import LANES, service
+from slipstream.lanes import SPECULATING
 from slipstream.model import Model
 from slipstream.request import Bounds, Request
 from slipstream.service import PageService
@@ -52,7 +55,7 @@ def asked(**values: Any) -> Any:
     """What the page asks with."""
     usual: dict[str, Any] = {
         "prompt": PROMPT, "lanes": tuple(LANES), "max_new_tokens": 24, "temperature": 0.0,
-        "top_p": 1.0, "top_k": 0, "seed": 3, "capacity": "auto",
+        "top_p": 1.0, "top_k": 0, "seed": 3, "capacity": "auto", "think": "off",
     }  # fmt: skip
     return RaceRequest(**{**usual, **values})
 
@@ -90,6 +93,88 @@ def test_every_lane_there_is_writes_the_plain_text(
     assert all(each.identical and each.checked == 24 for each in verdicts)
     for event in events:
         assert from_dict(event.as_dict()).kind == event.kind
+
+
+CLOSING = 25
+"""The id whose text is the closing marker, in a tokenizer made so that it has one."""
+
+
+def thinking_model(native: bool) -> Model:
+    """Knows </think>, which is a part of its template or only of its vocabulary."""
+    texts = [text.decode() for text in BYTES]
+    texts[CLOSING], texts[CLOSING + 1] = "</think>", "<think>"
+    backend = Tokenizer(models.BPE({text: token for token, text in enumerate(texts)}, []))
+    made = PreTrainedTokenizerFast(tokenizer_object=backend)
+    # A vocabulary with both markers is that of a model that thinks by itself.
+    known = texts[CLOSING : CLOSING + (2 if native else 1)]
+    made.add_tokens([AddedToken(text, normalized=False) for text in known])
+    if native:
+        made.chat_template = (
+            "{{ messages[0]['content'] }}{% if enable_thinking %}<think>"
+            "{% else %}<think></think>{% endif %}"
+        )
+    found = model()
+    vocabulary = Vocabulary.of(made)
+    return Model(replace(found.loaded, tokenizer=made, vocabulary=vocabulary))
+
+
+@pytest.mark.parametrize("native", [True, False])
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_with_thinking_every_lane_writes_what_the_vanilla_lane_does(
+    native: bool, temperature: float
+) -> None:
+    made = thinking_model(native)
+    vars(made)["machine"] = vars(model())["machine"]
+    page = PageService(made, public=False, bounds=BOUNDS)
+    budget = 13
+    events = list(
+        page.race(
+            asked(
+                think="on",
+                thinking_budget=budget,
+                draft_at=3,
+                draft_every=4,
+                draft_length=9,
+                temperature=temperature,
+            )
+        )
+    )
+    check(events)
+    run = events[0]
+    assert isinstance(run, Run)
+    assert run.settings["thinks"] is True
+    assert run.settings["thinking_budget"] == budget
+    opening = "" if native else "\n\n" + made.style.instruction()
+    prompt = made.loaded.tokenizer(PROMPT + opening, add_special_tokens=False)["input_ids"]
+    assert made.style.native == native
+    assert run.prompt_tokens >= len(prompt)
+    for lane in LANES:
+        own = [event for event in events if getattr(event, "lane", "") == lane]
+        phases = [event for event in own if isinstance(event, Phase)]
+        assert [event.phase for event in phases] == ["reasoning", "answer"]
+        assert phases[0].by == "template"
+        tokens = [token for event in own if isinstance(event, Step) for token in event.tokens]
+        assert tokens[phases[1].at] == CLOSING
+        assert phases[1].at <= budget
+        assert len(tokens) - phases[1].at - 1 == 24
+        shown = "".join(piece for e in own if isinstance(e, Step) for piece in e.pieces)
+        written = [made.loaded.vocabulary.label(token) for token in tokens]
+        # These tokens are words, with a space before each but the first.
+        expected = "".join(written[: phases[1].at] + written[phases[1].at + 1 :])
+        assert shown == expected.removeprefix(" ")
+        assert bool([e for e in own if isinstance(e, Draft)]) == (lane in SPECULATING)
+    verdicts = [event for event in events if isinstance(event, Compare) and event.complete]
+    assert {each.lane for each in verdicts if each.identical} == set(LANES) - {"vanilla"}
+
+
+def test_thinking_that_is_off_is_one_phase_even_for_a_model_that_could() -> None:
+    made = thinking_model(native=True)
+    vars(made)["machine"] = vars(model())["machine"]
+    page = PageService(made, public=False, bounds=BOUNDS)
+    events = list(page.race(asked(lanes=("vanilla", "ssr"))))
+    assert not [event for event in events if isinstance(event, Phase | Draft)]
+    ends = {event.lane: event for event in events if isinstance(event, Finish)}
+    assert ends["ssr"].note == "no-thinking"
 
 
 def test_a_text_ends_at_the_models_own_end_token() -> None:

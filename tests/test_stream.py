@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,10 +11,12 @@ import pytest
 
 from engine.errors import UserError
 from engine.events import Event, Unreadable
-from tests.scripted import HOSTILE, Script, events, record
+from tests.scripted import HOSTILE, THINKING, Script, events, record
+from ui.asked import asked
 from ui.recordings import newest, read
 from ui.service import RaceRequest
-from ui.stream import SOMETHING_FAILED, batches, recorded, wire
+from ui.stream import LOST, SOMETHING_FAILED, Kept, Sent, batches, recorded, wire
+from ui.words import dictionary
 
 
 def request(lanes: tuple[str, ...] = ("vanilla", "racer")) -> RaceRequest:
@@ -53,15 +56,62 @@ class Source:
 
 
 @pytest.mark.parametrize("step", [0.0001, 0.03, 0.2])
-def test_batches_in_order_hold_every_event_once_and_the_last_holds_all(step):
-    want = [event.as_dict() for event in events(request(), Script())]
-    got = list(batches(events(request(), Script()), hz=12, clock=ticking(step)))
+@pytest.mark.parametrize("script", [Script(), Script(thinking=THINKING)])
+def test_batches_in_order_hold_every_event_once_and_say_where_they_begin(step, script):
+    lanes = ("vanilla", "ssr")
+    want = [event.as_dict() for event in events(request(lanes), script)]
+    got = list(batches(events(request(lanes), script), hz=12, clock=ticking(step)))
     assert [batch["seq"] for batch in got] == list(range(len(got)))
     assert {batch["run"] for batch in got} == {"run"}
-    streamed = [event for batch in got[:-1] for event in batch["events"]]
-    assert streamed == want[: len(streamed)]
-    assert got[-1]["events"] == want
+    assert [event for batch in got for event in batch["events"]] == want
+    sizes = [len(batch["events"]) for batch in got]
+    assert [batch["from"] for batch in got] == [sum(sizes[:i]) for i in range(len(got))]
     assert [batch["done"] for batch in got] == [False] * (len(got) - 1) + [True]
+
+
+def test_the_last_batch_is_no_larger_than_the_others():
+    got = list(batches(events(request(), Script()), hz=10, clock=ticking(0.02)))
+    assert len(got) > 10
+    assert len(wire(got[-1])) <= max(len(wire(batch)) for batch in got[:-1])
+
+
+def test_what_was_lost_is_sent_again_to_whom_it_belongs_and_to_nobody_else():
+    kept = Kept(most=2)
+    want = [event.as_dict() for event in events(request(), Script())]
+    stream = batches(events(request(), Script()), hz=10, clock=ticking(0.02), sent=kept.begin("a"))
+    for _ in range(6):
+        next(stream)
+    again = kept.since("a", "run", 4)
+    assert again["from"] == 4
+    assert not again["done"]
+    assert again["mended"]
+    assert 15 < len(again["events"]) < len(want) - 4
+    assert again["events"] == want[4 : 4 + len(again["events"])]
+    list(stream)
+    assert kept.since("a", "run", 4)["events"] == want[4:]
+    assert kept.since("a", "run", len(want)) == {
+        "run": "run", "seq": -1, "from": len(want), "events": [], "done": True, "error": "",
+        "mended": True,
+    }  # fmt: skip
+    for visitor, run, have in [("b", "run", 0), ("a", "other", 0), ("a", "run", -3)]:
+        refused = kept.since(visitor, run, have)
+        assert (refused["events"], refused["done"], refused["error"]) == ([], True, LOST)
+
+
+def test_only_the_newest_runs_are_kept():
+    kept = Kept(most=2)
+    for visitor in "abcb":
+        kept.begin(visitor).run = "run"
+    assert kept.since("a", "run", 0)["error"] == LOST
+    assert kept.since("b", "run", 0)["error"] == ""
+    assert kept.since("c", "run", 0)["error"] == ""
+
+
+def test_an_error_is_sent_again_with_the_events():
+    sent = Sent()
+    broken = events(request(), Script(break_after=9, break_with=UserError("No.")))
+    list(batches(broken, sent=sent))
+    assert (sent.done, sent.error, len(sent.events) > 5) == (True, "No.", True)
 
 
 def test_the_run_goes_out_at_once_and_then_about_hz_batches_a_second():
@@ -87,7 +137,7 @@ def test_a_broken_run_keeps_its_events_and_says_one_safe_sentence(caplog):
     got = list(batches(events(request(), script), hz=12, clock=ticking(0.02)))
     assert got[-1]["done"]
     assert got[-1]["error"] == SOMETHING_FAILED
-    assert len(got[-1]["events"]) > 20
+    assert sum(len(batch["events"]) for batch in got) > 20
     assert "secret" not in json.dumps(got)
     assert "secret" in caplog.text
 
@@ -103,7 +153,7 @@ def test_a_refusal_before_the_run_is_one_batch_without_events():
         yield
 
     assert list(batches(refused())) == [
-        {"run": "", "seq": 0, "events": [], "done": True, "error": "No."}
+        {"run": "", "seq": 0, "from": 0, "events": [], "done": True, "error": "No."}
     ]
 
 
@@ -144,3 +194,54 @@ def test_a_recording_with_two_runs_is_refused(tmp_path: Path):
     (tmp_path / "b.jsonl").write_text(text + text, "utf-8")
     with pytest.raises(Unreadable):
         read(tmp_path / "b.jsonl")
+
+
+# ---- what a browser sent ------------------------------------------------------------
+
+SENT = {
+    "prompt": "hello", "lanes": ["vanilla"], "max_new_tokens": 5.0, "temperature": 0,
+    "top_p": 1, "top_k": 0, "seed": 7, "capacity": "auto", "think": "on",
+    "thinking_budget": 9, "draft_at": 3, "draft_every": 0, "draft_length": 4,
+}  # fmt: skip
+
+
+def test_settings_become_a_request():
+    got = asked(SENT)
+    assert got == RaceRequest("hello", ("vanilla",), 5, 0.0, 1.0, 0, 7, "auto", "on", 9, 3, 0, 4)
+    assert isinstance(got.max_new_tokens, int)
+
+
+@pytest.mark.parametrize("value", [None, math.nan, math.inf, -1, "7", True, [], 1e300])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "max_new_tokens", "temperature", "top_p", "top_k", "seed",
+        "thinking_budget", "draft_at", "draft_every", "draft_length",
+    ],
+)  # fmt: skip
+def test_a_setting_that_is_no_such_number_is_refused_in_a_sentence(name, value):
+    with pytest.raises(UserError) as refused:
+        asked({**SENT, name: value})
+    assert str(refused.value) == dictionary("en")[f"error.{name}"]
+    assert dictionary("ko")[f"error.{name}"].endswith(".")
+
+
+@pytest.mark.parametrize("name", ["max_new_tokens", "thinking_budget", "draft_at", "draft_length"])
+@pytest.mark.parametrize("value", [0, 2.5])
+def test_a_length_is_a_whole_number_of_at_least_one(name, value):
+    with pytest.raises(UserError, match="whole number of 1 or more"):
+        asked({**SENT, name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "key"),
+    [
+        ("prompt", None, "no_prompt"), ("prompt", "  ", "no_prompt"), ("lanes", None, "no_lanes"),
+        ("lanes", [], "no_lanes"), ("lanes", "vanilla", "no_lanes"), ("think", "maybe", "think"),
+        ("think", ["on"], "think"), ("top_p", 0, "top_p"),
+    ],
+)  # fmt: skip
+def test_nothing_that_arrives_is_taken_on_trust(name, value, key):
+    with pytest.raises(UserError) as refused:
+        asked({**SENT, name: value})
+    assert str(refused.value) == dictionary("en")[f"error.{key}"]

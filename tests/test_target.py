@@ -70,7 +70,9 @@ def test_every_node_is_scored_as_its_own_path_before_and_after_commits(
         tree = branching(root, nodes, seed=step)
         query = target.lay_out(tree)
         assert len(query.tokens) == (32 if pad and nodes > 8 else nodes)
-        logits = target.score(query).logits
+        scores = target.score(query)
+        assert scores.logits.shape == (len(query.tokens), VOCABULARY)
+        logits = scores.of(query.main).logits
         assert logits.shape == (nodes, VOCABULARY)
         assert_scored_alone(reference, text, tree, logits)
         path = deepest_path(tree)
@@ -124,7 +126,7 @@ def test_positions_count_depth_not_rows() -> None:
     tree = branching(1, 17, seed=2)
     query = target.lay_out(tree)
     assert query.positions == [len(PROMPT) + len(tree.path_to(node)) - 1 for node in range(17)]
-    assert query.nodes == 17
+    assert (query.main.lead, query.main.tree, query.branch) == (0, 17, None)
 
 
 @pytest.mark.parametrize("chunk", [1, 4, 5, 100])

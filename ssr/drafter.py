@@ -1,0 +1,136 @@
+"""SSR as a drafter, alone or with another method beside it in both texts.
+
+Source: SSR (arXiv 2608.20359). RACER + SSR, one drafter of both, is this project's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.drafter import TreeDrafter
+from engine.tree import DraftTree
+from ssr.reuse import Reuse
+from ssr.schedule import Schedule
+from ssr.suffix_cache import SuffixCache
+
+# Of a tree that two methods share, so much is left to the drafts of the answer.
+_REUSED = 0.75
+
+
+class SSR:
+    """Has the answer drafted while the model thinks, and reuses the draft when it answers.
+
+    beside: another method (RACER) that drafts in the thinking, in the branch and in the
+    answer; None: the thinking is written token by token. prefix, suffix: switch one way of
+    reusing drafts off, for an ablation. separate: each draft starts anew instead of
+    checking and extending the last one.
+    """
+
+    def __init__(
+        self,
+        schedule: Schedule,
+        beside: TreeDrafter | None = None,
+        *,
+        prefix: bool = True,
+        suffix: bool = True,
+        separate: bool = False,
+    ) -> None:
+        self.successors = 0 if beside is None else beside.successors
+        self.schedule = schedule
+        self.cache = SuffixCache()
+        self._beside = beside
+        self._halves = {"prefix": prefix, "suffix": suffix}
+        self._separate = separate
+        self._opened = 0
+        self._last: list[int] = []
+        self._reuse: Reuse | None = None
+
+    def learn(
+        self,
+        tokens: Sequence[int],
+        successors: Sequence[Sequence[int]],
+        shares: Sequence[Sequence[float]],
+    ) -> None:
+        """Scored positions teach the other method."""
+        if self._beside is not None:
+            self._beside.learn(tokens, successors, shares)
+
+    def observe(self, tokens: Sequence[int]) -> None:
+        """Committed text: the prompt, the thinking, and after `answer` the answer."""
+        if self._beside is not None:
+            self._beside.observe(tokens)
+        if self._reuse is not None:
+            self._reuse.observe(tokens)
+
+    def propose(self, root: int, capacity: int) -> DraftTree:
+        """In the answer what the drafts say; what room is left is the other method's."""
+        tree = DraftTree(root)
+        _fill(tree, capacity, self._reuse, self._beside)
+        return tree
+
+    def opens(self, thinking: int) -> int:
+        """A draft at each draft point; of several passed in one step the last."""
+        due = self.schedule.due(thinking)
+        if due <= self._opened:
+            return 0
+        self._opened = due
+        return self.schedule.length
+
+    def branch(self) -> _Branch:
+        """A drafter that has the last draft checked and extended, and its spans recovered."""
+        cache = SuffixCache() if self._separate else self.cache
+        reuse = Reuse(cache, () if self._separate else self._last)
+        return _Branch(reuse, None if self._beside is None else self._beside.beside())
+
+    def written(self, draft: Sequence[int]) -> None:
+        """Keep a draft; one that only repeats the beginning of the last adds nothing."""
+        if list(draft) == self._last[: len(draft)]:
+            return
+        self.cache.add(draft)
+        self._last = list(draft)
+
+    def answer(self, draft: Sequence[int]) -> Sequence[int]:
+        """Thinking has ended: propose the newest draft, or the older one it agrees with so far."""
+        del draft  # `written` has had it
+        self._reuse = Reuse(self.cache, self._last, **self._halves)
+        return self._last if self._halves["prefix"] else ()
+
+
+class _Branch:
+    """What drafts in a branch: the last draft, and another method if there is one."""
+
+    def __init__(self, reuse: Reuse, beside: TreeDrafter | None) -> None:
+        self.successors = 0 if beside is None else beside.successors
+        self._reuse = reuse
+        self._beside = beside
+
+    def learn(
+        self,
+        tokens: Sequence[int],
+        successors: Sequence[Sequence[int]],
+        shares: Sequence[Sequence[float]],
+    ) -> None:
+        """Scored positions teach the other method."""
+        if self._beside is not None:
+            self._beside.learn(tokens, successors, shares)
+
+    def observe(self, tokens: Sequence[int]) -> None:
+        """The draft as it is written."""
+        self._reuse.observe(tokens)
+        if self._beside is not None:
+            self._beside.observe(tokens)
+
+    def propose(self, root: int, capacity: int) -> DraftTree:
+        """How the draft may go on."""
+        tree = DraftTree(root)
+        _fill(tree, capacity, self._reuse, self._beside)
+        return tree
+
+
+def _fill(tree: DraftTree, capacity: int, reuse: Reuse | None, beside: TreeDrafter | None) -> None:
+    """Reused drafts first, then the other method."""
+    if reuse is not None:
+        share = 1.0 if beside is None else _REUSED
+        reuse.fill(tree, min(capacity, max(2, int(capacity * share))))
+    if beside is not None:
+        beside.fill(tree, capacity)
