@@ -1,4 +1,4 @@
-/* Elements and SVG: the draft tree and the chart. Text goes in as text, never as markup. */
+/* Elements and SVG, and the draft tree. Text goes in as text, never as markup. */
 (function (root) {
   "use strict";
   const S = (root.Slipstream = root.Slipstream || {});
@@ -189,98 +189,19 @@
     return 10 * power;
   }
 
-  /** Tokens over lane time, one line a lane; up to `now` drawn strong, what comes later faint. */
-  function chartView(panel) {
-    const H = 300, L = 42, R = 96, T = 10, B = 36;
-    let W = 620; // the room there is, so that letters keep their size
-    const image = svg("svg", { class: "chart", role: "img", height: H });
-    const clip = svg("rect", { x: 0, y: 0, width: W, height: H });
-    const clipId = "slip-clip-" + Math.random().toString(36).slice(2);
-    const path = svg("clipPath", { id: clipId });
-    path.appendChild(clip);
-    const axes = svg("g", { class: "axes" }), later = svg("g", { class: "later" }), past = svg("g", { "clip-path": `url(#${clipId})` });
-    const names = svg("g", { class: "names" });
-    const cursor = svg("line", { class: "cursor", y1: T, y2: H - B });
-    image.append(path, axes, later, past, cursor, names);
-    panel.appendChild(image);
-    let drawn = "", scaleX = null, measured = 0;
+  /** About how wide words are in the charts' letters: a little too much rather than too little. */
+  function textWidth(words) {
+    let width = 0;
+    for (const part of S.words.graphemes(words)) width += /[A-Z+]/.test(part) ? 9.2 : /[\u0000-\u02ff]/.test(part) ? 7 : 13;
+    return width;
+  }
 
-    /** The whole lines: only where the events have changed. */
-    function lines(story, say) {
-      const seconds = Math.max(S.fold.duration(story), 0.1) * 1.02;
-      const tokens = Math.max(8, ...story.order.map((key) => story.lanes.get(key).tokens.at(-1) || 0)) * 1.06;
-      const x = (value) => L + (value / seconds) * (W - L - R), y = (value) => H - B - (value / tokens) * (H - B - T);
-      if (!measured) W = Math.max(300, (measured = image.clientWidth) || W);
-      const stamp = [story.count, seconds, tokens, say("chart.seconds"), W].join();
-      scaleX = x;
-      if (stamp === drawn) return;
-      drawn = stamp;
-      image.setAttribute("viewBox", `0 0 ${W} ${H}`);
-      axes.replaceChildren(...ticks(seconds, tokens, x, y, say));
-      const ends = [];
-      const shapes = story.order.map((key, place) => {
-        const lane = story.lanes.get(key);
-        ends.push({ key, place, y: y(lane.tokens.at(-1) || 0), x: x(lane.ends.at(-1) || 0), name: laneName(say, key) });
-        return svg("path", { class: "line lane-" + (place % 6), d: curve(lane, x, y) });
-      });
-      past.replaceChildren(...shapes);
-      later.replaceChildren(...shapes.map((shape) => shape.cloneNode()));
-      names.replaceChildren(...endLabels(ends));
-      image.setAttribute("aria-label", say("chart") + ": " + ends.map((end) => end.name).join(", "));
-    }
-
-    /** Names at the ends of the lines, moved down where they would lie on one another. */
-    function endLabels(ends) {
-      const placed = [];
-      ends.sort((a, b) => a.y - b.y);
-      for (const end of ends) {
-        const label = S.words.shortened(end.name, 22);
-        const box = { x: Math.min(end.x + 8, W - 8 - label.length * 6.6), y: Math.max(end.y, T + 8), label, end };
-        box.width = label.length * 6.6;
-        const hit = (other) => Math.abs(other.y - box.y) < 15 && box.x < other.x + other.width && other.x < box.x + box.width;
-        while (placed.some(hit)) box.y += 15;
-        placed.push(box);
-      }
-      return placed.map((box) => svg("text", { class: "name-" + (box.end.place % 6), x: box.x, y: box.y + 4 }, box.label));
-    }
-
-    function moment(t) {
-      if (!scaleX) return;
-      const x = Number.isFinite(t) ? Math.min(scaleX(t), W - R) : W;
-      clip.setAttribute("width", Math.max(0, x));
-      cursor.setAttribute("x1", x);
-      cursor.setAttribute("x2", x);
-      cursor.style.display = Number.isFinite(t) ? "" : "none";
-    }
-
-    function ticks(seconds, tokens, x, y, say) {
-      const parts = [];
-      const down = tickStep(tokens, 4), across = tickStep(seconds, W < 450 ? 3 : 5);
-      for (let value = 0; value <= tokens; value += down) {
-        parts.push(svg("line", { x1: L, x2: W - R, y1: y(value), y2: y(value) }));
-        parts.push(svg("text", { x: L - 7, y: y(value) + 4, "text-anchor": "end" }, String(Math.round(value))));
-      }
-      for (let i = 0; i * across <= seconds; i += 1) {
-        const value = i * across;
-        parts.push(svg("text", { x: x(value), y: H - B + 16, "text-anchor": "middle" }, String(Number(value.toPrecision(3)))));
-      }
-      parts.push(svg("text", { class: "unit", x: W - R, y: H - 3, "text-anchor": "end" }, say("chart.seconds")));
-      parts.push(svg("text", { class: "unit", x: L + 6, y: T + 8 }, say("chart.tokens")));
-      return parts;
-    }
-
-    /** A staircase thinned to at most about 200 corners. */
-    function curve(lane, x, y) {
-      const every = Math.max(1, Math.ceil(lane.ends.length / 200));
-      const start = lane.steps.length ? lane.steps[0].start : 0;
-      let d = `M${x(0).toFixed(1)} ${y(0).toFixed(1)}H${x(start).toFixed(1)}`;
-      for (let i = 0; i < lane.ends.length; i += 1) {
-        if (i % every && i !== lane.ends.length - 1) continue;
-        d += `L${x(lane.ends[i]).toFixed(1)} ${y(lane.tokens[i]).toFixed(1)}`;
-      }
-      return d;
-    }
-    return { lines, moment, measure: () => { measured = 0; }, root: image };
+  /** Rising places moved down until they are `apart`, and up again where they would pass `lowest`. Pure. */
+  function spread(places, apart, lowest) {
+    const moved = [];
+    for (const place of places) moved.push(moved.length ? Math.max(place, moved[moved.length - 1] + apart) : place);
+    for (let i = moved.length - 1, most = lowest; i >= 0; i -= 1, most -= apart) moved[i] = Math.min(moved[i], most);
+    return moved;
   }
 
   /** A lane's name in the reader's language; an unknown lane shows its key. */
@@ -288,5 +209,5 @@
     return say.has("lane." + key) ? say("lane." + key) : key;
   }
 
-  S.draw = { el, svg, icon, treeView, chartView, laneName };
+  S.draw = { el, svg, set, pool, icon, treeView, tickStep, textWidth, spread, laneName };
 })(typeof globalThis !== "undefined" ? globalThis : this);

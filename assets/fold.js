@@ -13,10 +13,9 @@
     let lane = story.lanes.get(key);
     if (!lane) {
       lane = {
-        key, capacity, prefills: [], steps: [], ends: [0], tokens: [0], drafted: [0], accepted: [0],
-        finish: null, compare: null,
+        key, capacity, prefills: [], steps: [], ends: [], tokens: [], drafted: [], accepted: [],
+        count: 0, finish: null, compare: null, ...S.phases.empty(),
       };
-      lane.ends.length = lane.tokens.length = lane.drafted.length = lane.accepted.length = 0;
       story.lanes.set(key, lane);
       story.order.push(key);
     }
@@ -34,10 +33,12 @@
       }
       if (typeof event.lane !== "string") continue;
       const lane = laneOf(story, event.lane);
+      lane.count += 1;
       if (event.kind === "prefill") lane.prefills.push(event);
       else if (event.kind === "finish") lane.finish = event;
       else if (event.kind === "compare") lane.compare = event;
       else if (event.kind === "step") addStep(lane, event);
+      else if (["phase", "draft", "verify"].includes(event.kind)) S.phases.add(lane, event);
     }
     return story;
   }
@@ -49,6 +50,7 @@
     lane.tokens.push((n ? lane.tokens[n - 1] : 0) + step.tokens.length);
     lane.drafted.push((n ? lane.drafted[n - 1] : 0) + step.drafted);
     lane.accepted.push((n ? lane.accepted[n - 1] : 0) + step.accepted);
+    S.phases.count(lane, step);
   }
 
   /** How many of the rising numbers in `list` are at most `value`. */
@@ -79,8 +81,9 @@
   /** The most tokens this lane may come to write; for the length of its bar. */
   function goal(story, lane) {
     if (lane.finish && lane.finish.reason !== "stopped" && lane.finish.reason !== "error") return Math.max(1, last(lane.tokens) || 0);
-    const limit = story.run && story.run.settings ? story.run.settings.max_new_tokens : 0;
-    return Math.max(limit || 0, last(lane.tokens) || 0, 1);
+    const asked = (story.run && story.run.settings) || {};
+    const thinking = lane.phases.reasoning ? asked.thinking_budget || 0 : 0;
+    return Math.max((asked.max_new_tokens || 0) + thinking, last(lane.tokens) || 0, 1);
   }
 
   /** One lane at lane time t. `steps` is how many steps have ended; everything else follows from it. */
@@ -95,6 +98,7 @@
     const tokens = of(lane.tokens);
     const totals = finished ? lane.finish.totals : null;
     const forwards = totals && Number.isFinite(totals.forwards) ? totals.forwards : n;
+    const first = S.phases.firstAnswer(lane);
     return {
       key: lane.key, capacity: lane.capacity, steps: n, clock, tokens, forwards,
       drafted: of(lane.drafted), accepted: of(lane.accepted),
@@ -103,6 +107,9 @@
       progress: Math.min(1, tokens / goal(story, lane)),
       prefill: prefill || (lane.prefills.length ? { done: 0, prompt_tokens: lane.prefills[0].prompt_tokens } : null),
       finished, reason: finished ? lane.finish.reason : "", message: finished ? lane.finish.message || "" : "",
+      note: finished ? lane.finish.note || "" : "",
+      thinking: S.phases.thinkingAt(lane, n, tokens, totals), draft: S.phases.draftAt(lane, n, finished),
+      prefix: of(lane.prefix), suffix: of(lane.suffix), answerAt: first !== null && first <= clock + EPSILON ? first : null,
       badge: null, result: null,
     };
   }
@@ -149,7 +156,7 @@
   function result(story, state, vanilla) {
     const lane = story.lanes.get(state.key);
     const wasted = state.drafted ? (state.drafted - state.accepted) / state.drafted : null;
-    const base = { forwards: state.forwards, tokens: state.tokens, wasted, ratio: null, upTo: 0, whole: false };
+    const base = { forwards: state.forwards, instead: state.tokens, wasted, ratio: null, upTo: 0, whole: false };
     if (!vanilla || vanilla.key === state.key) return base;
     let k = Math.min(state.tokens, vanilla.tokens);
     const differs = lane.compare && !lane.compare.identical && lane.compare.first < k;
@@ -160,6 +167,7 @@
     }
     base.upTo = k;
     base.whole = state.finished && vanilla.finished && !differs && state.tokens === vanilla.tokens;
+    if (base.whole) base.instead = vanilla.forwards;
     return base;
   }
 
@@ -181,6 +189,7 @@
   function halt(story, reason, message) {
     for (const key of story.order) {
       const lane = story.lanes.get(key);
+      if (!lane.finish) lane.count += 1;
       if (!lane.finish) lane.finish = { kind: "finish", lane: key, reason, totals: {}, message: message || "" };
     }
   }
@@ -191,17 +200,15 @@
   }
 
   /**
-   * Which batches to take. Returns "new" (another run starts), "take", "mend" (the whole
-   * run again, something had been lost) or "skip".
+   * What to do with a batch that starts at event `batch.from` of its run, where `count`
+   * events are known: "new" (another run starts), "take" (what is new of it), "gap"
+   * (something before it was lost) or "skip".
    */
-  function admit(seen, batch, expecting) {
-    if (batch.run !== seen.run) {
-      const fresh = expecting && !seen.past.includes(batch.run);
-      if (!fresh) return "skip";
-      return "new";
-    }
-    if (batch.done) return seen.done ? "skip" : "mend";
-    return batch.seq > seen.seq && !seen.done ? "take" : "skip";
+  function admit(seen, batch, expecting, count) {
+    if (batch.run !== seen.run) return expecting && !seen.past.includes(batch.run) ? "new" : "skip";
+    if (seen.done) return "skip";
+    if (batch.from > count) return "gap";
+    return batch.done || batch.from + batch.events.length > count ? "take" : "skip";
   }
 
   /** Guesses turned down at the points the text went through, nearest first; deeper ones are only counted. */
@@ -219,5 +226,6 @@
 
   S.fold = {
     create, add, at, laneAt, laneEnd, duration, computed, upTo, timeTo, neighbour, halt, favourite, admit, rejected,
+    spans: (lane) => S.phases.spans(lane),
   };
 })(typeof globalThis !== "undefined" ? globalThis : this);

@@ -13,7 +13,7 @@
   const prompts = read("prompts") || [];
   let language = startLanguage();
   let say = S.words.dictionary(words[language], words.en);
-  let show = null, headerWords = null, exampleWords = null, service = null, chosen = "", waiting = 0, resting = 0, running = false, about = null;
+  let show = null, headerWords = null, exampleWords = null, thinkingWords = null, service = null, chosen = "", lost = null, waiting = 0, resting = 0, running = false, about = null;
 
   function startLanguage() {
     const asked = new URLSearchParams(location.search).get("lang");
@@ -36,6 +36,7 @@
     document.documentElement.lang = language;
     if (headerWords) headerWords();
     if (exampleWords) exampleWords();
+    if (thinkingWords) thinkingWords();
     if (show) show.setLanguage(say, language);
     describe();
   }
@@ -98,13 +99,29 @@
     exampleWords();
   }
 
+  /** Heading of the settings that are about thinking and drafting the answer. */
+  function thinking(element) {
+    const head = el("h3", ""), explain = el("p", "");
+    element.querySelector(".slip-root").replaceChildren(head, explain);
+    thinkingWords = () => {
+      head.textContent = say("thinking.head");
+      explain.textContent = say("thinking.explain");
+    };
+    thinkingWords();
+  }
+
   /** The main view: the player, and every message from the machine. */
   function view(element, trigger, props, watch) {
     const box = element.querySelector(".slip-root");
     about = el("p", "about");
     const stage = el("div", "stage");
     box.replaceChildren(about, stage);
-    show = S.player(stage, say, language);
+    show = S.player(stage, say, language, {
+      missing(wanted) {
+        lost = wanted;
+        trigger("select");
+      },
+    });
     S.page.player = show;
     describe();
     const take = () => {
@@ -119,9 +136,11 @@
     if (told.kind === "batch") {
       clearTimeout(waiting);
       show.receive(told);
-      if (told.done) idle();
+      if (told.done && show.mode !== "live") idle();
     } else if (told.kind === "started") {
       clearTimeout(waiting);
+      service = told.service;
+      describe();
       if (running) show.notice(say("starting"));
     } else if (told.kind === "hello") {
       service = told.service;
@@ -172,7 +191,7 @@
   }
 
   S.page = {
-    header, examples, view, player: null,
+    header, examples, thinking, view, player: null,
 
     /** Words for Gradio's controls, as updates in their order. */
     labels(keys) {
@@ -184,6 +203,8 @@
     },
 
     chosenPrompt: () => [chosen],
+    /** Which events were lost on the way, as the machine is asked for them. */
+    missing: () => [JSON.stringify(lost)],
 
     /** Open or close the settings. */
     settings() {

@@ -2,24 +2,24 @@
 (function (root) {
   "use strict";
   const S = (root.Slipstream = root.Slipstream || {});
-  const { el } = S.draw;
-  const HEAVY = 700; // milliseconds between redrawings of tree, chart and results while live
-  const MARKS = ["retrieval", "logits", "both"], LATER_MARKS = ["prefix", "suffix"];
+  const LIGHT = 170; // milliseconds between redrawings of text and figures while live: the model needs the machine
+  const HEAVY = 700; // the same for tree, charts and results
+  const MENDING = 5000; // milliseconds the end of a run is waited for after its stream has ended
 
   function put(node, text) {
     if (node.textContent !== text) node.textContent = text;
   }
 
-  /** A player inside `box`. `say` is a dictionary, `language` its code. */
-  function player(box, say, language) {
-    const parts = build(box);
+  /** A player inside `box`. `say` is a dictionary, `language` its code; `outside.missing` asks for lost events. */
+  function player(box, say, language, outside) {
+    const parts = S.frame.build(box);
     let story = S.fold.create(), cards = new Map(), results = new Map();
-    let mode = "empty", seen = { run: null, seq: -1, done: true, past: [] }, expecting = false;
+    let mode = "empty", seen = { run: null, done: true, past: [], asked: false }, expecting = false, mending = 0;
     let chosen = null, pinned = null, peeked = null, rejected = false;
-    let heavyAt = 0, heavyTimer = 0, treeShown = "", announced = new Set();
+    let lightAt = 0, lightTimer = 0, heavyAt = 0, heavyTimer = 0, treeShown = "", announced = new Set();
     const cost = { batches: 0, milliseconds: 0 };
 
-    const tree = S.draw.treeView(parts.treePanel), chart = S.draw.chartView(parts.chartPanel);
+    const tree = S.draw.treeView(parts.treePanel), chart = S.chartView(parts.chartPanel), timeline = S.timelineView(parts.timePanel);
     const controls = S.transport({
       moved: () => paint(true),
       step: (direction, t) => S.fold.neighbour(story.lanes.get(chosen), t, direction),
@@ -66,6 +66,7 @@
         treeShown = "";
         tree.measure();
         chart.measure();
+        timeline.measure();
         paint(true);
       }, 150);
     });
@@ -79,50 +80,46 @@
       mode = kind;
       pinned = peeked = null;
       announced = new Set();
-      heavyAt = 0;
+      heavyAt = lightAt = 0;
       treeShown = "";
       cards = new Map();
       results = new Map();
       parts.lanes.replaceChildren();
       parts.results.replaceChildren();
+      timeline.clear();
+      clearTimeout(mending);
       delete parts.root.dataset.empty;
       parts.hint.hidden = true;
     }
 
-    /** Take one batch; whatever belongs to another run or came twice is passed over. */
+    /** Take what is new in a batch; what belongs to another run is passed over, what was lost is asked for. */
     function receive(batch) {
       const started = performance.now();
-      const verdict = S.fold.admit(seen, batch, expecting || mode === "empty");
+      const verdict = S.fold.admit(seen, batch, expecting || mode === "empty", story.count);
       if (verdict === "skip") return;
       if (batch.run === "" && !batch.events.length) return refuse(batch);
       if (verdict === "new") {
         if (seen.run !== null) seen.past.push(seen.run);
-        seen = { run: batch.run, seq: -1, done: false, past: seen.past, lost: batch.seq !== 0 };
+        seen = { run: batch.run, done: false, past: seen.past, asked: false };
         expecting = false;
         begin("live");
-        S.fold.add(story, batch.events);
         notice("");
         announce(say("status.started"));
-      } else if (verdict === "mend") mend(batch);
-      else {
-        if (batch.seq !== seen.seq + 1) seen.lost = true;
-        S.fold.add(story, batch.events);
       }
-      seen.seq = batch.seq;
+      if (batch.from > story.count) return ask();
+      if (batch.mended) seen.asked = false;
+      S.fold.add(story, batch.events.slice(story.count - batch.from));
       if (batch.done) finish(batch.error);
       else live();
       cost.batches += 1;
       cost.milliseconds += performance.now() - started;
     }
 
-    /** The last batch holds the whole run: take what is new of it, or all where a batch was lost. */
-    function mend(batch) {
-      if (!seen.lost && batch.seq <= seen.seq + 1) {
-        S.fold.add(story, batch.events.slice(story.count));
-        return;
-      }
-      story = S.fold.add(S.fold.create(), batch.events);
-      for (const card of cards.values()) card.reset();
+    /** A batch was lost: ask for what is missing; whatever comes before the reply is in it, or asked for again. */
+    function ask() {
+      if (seen.asked || !outside) return;
+      seen.asked = true;
+      outside.missing({ run: seen.run, have: story.count });
     }
 
     function finish(error) {
@@ -154,15 +151,22 @@
       announce(say("status.stopped"));
     }
 
-    /** The stream ended without its last batch. */
+    /** The stream ended. Without its last batch that is asked for, and if nothing comes the connection is lost. */
     function ended() {
-      if (mode === "live") finish(say("error.connection"));
+      clearTimeout(mending);
+      const lost = () => { if (mode === "live") finish(say("error.connection")); };
+      if (mode === "live" && !outside) lost();
+      else if (mode === "live") {
+        ask();
+        mending = setTimeout(lost, MENDING);
+      }
       else if (expecting) refuse({ error: say("error.connection") });
     }
 
     function end() {
       clearTimeout(heavyTimer);
-      heavyTimer = 0;
+      clearTimeout(lightTimer);
+      heavyTimer = lightTimer = 0;
       controls.setLength(S.fold.duration(story), S.fold.computed(story), false);
       controls.seek(Infinity, true);
       paint(true);
@@ -172,7 +176,7 @@
     function recording(batch) {
       if (mode !== "empty" || expecting) return;
       begin("recording");
-      seen = { run: batch.run, seq: batch.seq, done: true, past: seen.past };
+      seen = { run: batch.run, done: true, past: seen.past, asked: false };
       S.fold.add(story, batch.events);
       controls.setLength(S.fold.duration(story), S.fold.computed(story), false);
       const still = root.matchMedia && root.matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -182,10 +186,20 @@
 
     // ---- drawing -------------------------------------------------------------------
 
-    /** While live: texts and figures at once, tree and chart a few times a second. */
+    /** While live: texts and figures a few times a second, tree and charts less often, nothing behind another tab. */
     function live() {
-      paint(false);
+      if (!lightTimer) {
+        const wait = lightAt + LIGHT - performance.now();
+        if (wait <= 0) lightly();
+        else lightTimer = setTimeout(lightly, wait);
+      }
       later();
+    }
+
+    function lightly() {
+      lightTimer = 0;
+      lightAt = performance.now();
+      if (!document.hidden) paint(false);
     }
 
     function later() {
@@ -193,7 +207,8 @@
       const wait = Math.max(0, heavyAt + HEAVY - performance.now());
       heavyTimer = setTimeout(() => {
         heavyTimer = 0;
-        paint(true);
+        heavyAt = performance.now();
+        if (!document.hidden) paint(true);
       }, wait);
     }
 
@@ -202,7 +217,13 @@
       const state = S.fold.at(story, mode === "live" ? Infinity : controls.t);
       const fresh = state.lanes.length !== cards.size;
       if (fresh) addCards(state);
-      for (const lane of state.lanes) cards.get(lane.key).show(story.lanes.get(lane.key), lane, say, heavy || mode !== "live");
+      const asked = (story.run && story.run.settings) || {};
+      for (const lane of state.lanes) {
+        // A lane that nothing has happened to since it was last drawn is left alone.
+        const known = story.lanes.get(lane.key), stamp = mode === "live" ? known.count : -1;
+        if (heavy || stamp < 0 || stamp !== cards.get(lane.key).stamp) cards.get(lane.key).show(known, lane, say, heavy || mode !== "live", asked);
+        cards.get(lane.key).stamp = stamp;
+      }
       if (mode === "live") announceLanes(state);
       if (heavy || fresh) paintHeavy(state);
     }
@@ -216,7 +237,7 @@
         cards.set(lane.key, card);
         parts.lanes.appendChild(card.card);
         if (lane.key === "vanilla") return;
-        const result = resultCard();
+        const result = S.resultCard();
         results.set(lane.key, result);
         parts.results.appendChild(result.root);
       });
@@ -230,10 +251,12 @@
       paintStrip();
       paintStep(state);
       for (const lane of state.lanes) if (results.has(lane.key)) results.get(lane.key).show(lane, state, say);
-      chart.lines(story, say);
-      chart.moment(mode === "live" ? Infinity : controls.t);
-      const marks = [...story.lanes.values()].some((lane) => /ssr/.test(lane.key));
-      for (const mark of parts.marks) mark.hidden = LATER_MARKS.includes(mark.dataset.source) && !marks;
+      const t = mode === "live" ? Infinity : controls.t;
+      for (const view of [chart, timeline]) {
+        view.lines(story, say);
+        view.moment(t);
+      }
+      S.frame.dress(parts, story);
       if (mode === "live") controls.setLength(S.fold.duration(story), S.fold.computed(story), true);
     }
 
@@ -313,7 +336,7 @@
       say = next;
       language = code;
       treeShown = "";
-      label(parts, say);
+      S.frame.label(parts, say);
       controls.language(say);
       for (const [key, card] of cards) card.label(story.lanes.get(key), say);
       if (rejected) for (const card of cards.values()) card.setRejected(true);
@@ -326,6 +349,8 @@
       receive, recording, stop, ended, notice, setLanguage, cost,
       hint(text) { put(parts.hint, text); },
       expect() { expecting = true; },
+      /** Everything as it is now, without waiting. */
+      draw: () => paint(true),
       get mode() { return mode; },
       get story() { return story; },
       controls,
@@ -336,103 +361,11 @@
   S.stepSentence = function stepSentence(step, lane, say) {
     if (!step) return say("say.start");
     const values = { lane, f: step.index + 1, drafted: step.drafted, accepted: step.accepted, tokens: S.words.counted(say, step.tokens.length) };
-    if (step.accepted > 0) return say(step.accepted < step.tokens.length ? "say.agreed" : "say.last", values);
-    if (step.drafted > 0) return say("say.none", values);
-    return say(step.index === 0 ? "say.first" : "say.plain", values);
+    const rode = step.branch > 0 ? " " + say("say.branch") : "";
+    if (step.accepted > 0) return say(step.accepted < step.tokens.length ? "say.agreed" : "say.last", values) + rode;
+    if (step.drafted > 0) return say("say.none", values) + rode;
+    return say(step.index === 0 ? "say.first" : "say.plain", values) + rode;
   };
-
-  /** The figures of a result card, in words. Pure. */
-  S.resultWords = function resultWords(lane, state, say) {
-    const { ratio, forwards, tokens, wasted, upTo, whole } = lane.result;
-    const vanilla = state.lanes.some((one) => one.key === "vanilla");
-    let big = "…", tone = "";
-    if (!vanilla) big = say("result.none");
-    else if (ratio !== null) {
-      tone = ratio > 1.03 ? "good" : ratio < 0.97 ? "slow" : "even";
-      big = tone === "even" ? say("result.even") : say(tone === "good" ? "result.sooner" : "result.slower", { n: S.words.factor(tone === "good" ? ratio : 1 / ratio) });
-    }
-    const facts = [say("result.forwards", { n: forwards, tokens })];
-    facts.push(wasted === null ? say("result.nodrafts") : say("result.wasted", { n: Math.round(wasted * 100) }));
-    let small = "";
-    if (vanilla && upTo) small = whole && lane.badge.kind === "identical" ? say("result.same", { n: upTo }) : lane.finished && state.done ? say("result.upto", { n: upTo }) : say("result.racing");
-    return { big, tone, facts: facts.join(" · "), small };
-  };
-
-  function resultCard() {
-    const card = el("article", "result");
-    const name = el("h3", ""), big = el("div", "big"), facts = el("div", "facts"), small = el("div", "small");
-    card.append(big, name, facts, small);
-    return {
-      root: card,
-      show(lane, state, say) {
-        const words = S.resultWords(lane, state, say);
-        put(name, S.draw.laneName(say, lane.key));
-        put(big, words.big);
-        put(facts, words.facts);
-        put(small, words.small);
-        card.dataset.tone = words.tone;
-      },
-    };
-  }
-
-  /** The fixed frame of the player; words come with `label`. */
-  function build(box) {
-    const frame = el("div", "slip");
-    frame.dataset.empty = "yes";
-    const strip = el("div", "strip"), tag = el("span", "tag"), prompt = el("span", "prompt"), meta = el("span", "meta");
-    strip.append(tag, prompt, meta);
-    strip.hidden = true;
-    const notice = el("p", "notice");
-    notice.hidden = true;
-    const hint = el("p", "hint");
-    const legend = el("div", "legend"), plain = el("span", "");
-    legend.appendChild(plain);
-    const marks = [...MARKS, ...LATER_MARKS].map((source) => {
-      const mark = el("span", "mark");
-      mark.dataset.source = source;
-      mark.appendChild(el("span", source));
-      legend.appendChild(mark);
-      return mark;
-    });
-    const rejected = el("button", "toggle");
-    rejected.type = "button";
-    rejected.setAttribute("aria-pressed", "false");
-    legend.appendChild(rejected);
-    const lanes = el("section", "lanes"), say = el("p", "say"), results = el("section", "results");
-    const row = el("div", "row");
-    const treePanel = el("section", "panel"), treeHead = el("div", "panel-head"), treeTitle = el("h2", ""), treeHow = el("p", "how"), follow = el("button", "toggle");
-    follow.type = "button";
-    follow.hidden = true;
-    treeHead.append(treeTitle, follow);
-    treePanel.append(treeHead, treeHow);
-    const chartPanel = el("section", "panel"), chartTitle = el("h2", ""), chartHow = el("p", "how"), chartHead = el("div", "panel-head");
-    chartHead.appendChild(chartTitle);
-    chartPanel.append(chartHead, chartHow);
-    row.append(treePanel, chartPanel);
-    const fair = el("p", "fair"), foot = el("div", "foot-bar"), status = el("div", "unseen");
-    status.setAttribute("role", "status");
-    frame.append(notice, hint, strip, legend, lanes, say, results, row, fair, foot, status);
-    box.replaceChildren(frame);
-    return { root: frame, strip, tag, prompt, meta, notice, hint, plain, marks, rejected, lanes, say, results, treePanel, treeTitle, treeHow, follow, chartPanel, chartTitle, chartHow, fair, foot, status };
-  }
-
-  function label(parts, say) {
-    put(parts.plain, say("legend.plain"));
-    for (const mark of parts.marks) {
-      put(mark.firstChild, say("source." + mark.dataset.source));
-      mark.title = say("source." + mark.dataset.source + ".help");
-    }
-    put(parts.rejected, say("rejected"));
-    parts.rejected.title = say("rejected.help");
-    put(parts.say, say("say.start"));
-    put(parts.treeTitle, say("tree"));
-    put(parts.treeHow, say("tree.how"));
-    put(parts.follow, say("tree.pinned"));
-    parts.follow.title = say("tree.pinned.help");
-    put(parts.chartTitle, say("chart"));
-    put(parts.chartHow, say("chart.how"));
-    put(parts.fair, say("fair"));
-  }
 
   S.player = player;
 })(typeof globalThis !== "undefined" ? globalThis : this);

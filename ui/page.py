@@ -6,9 +6,12 @@ component with a static template; the scripts put it on the page with `textConte
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Generator, Iterator
 from contextlib import closing
+from dataclasses import fields
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +20,16 @@ from starlette.middleware import Middleware
 
 from engine.errors import UserError
 from engine.events import Event
-from ui.controls import Controls, build_controls
+from ui.asked import asked
+from ui.controls import PRESETS, Controls, build_controls
 from ui.early import EarlyScript
 from ui.recordings import newest
 from ui.service import RaceRequest, Service
-from ui.stream import SOMETHING_FAILED, batches, recorded, wire
+from ui.stream import SOMETHING_FAILED, Kept, batches, recorded, wire
 from ui.theme import page_theme
 from ui.words import dictionary, head
 
+SETTINGS = tuple(field.name for field in fields(RaceRequest))
 HZ = 10.0  # batches a second: smooth to read, and every frame drawn costs the lanes a little
 
 _log = logging.getLogger(__name__)
@@ -53,6 +58,7 @@ def build_page(service: Service, recordings: Path) -> gr.Blocks:
         controls = build_controls(about, service.public)
         view = _drawn("slip-view", "view")
         _wire_language(page, header, controls)
+        _wire_presets(controls)
         _wire_race(service, controls, view)
         _wire_load(service, controls, view)
         page.load(
@@ -76,12 +82,17 @@ def _drawn(elem_id: str, part: str) -> gr.HTML:
     )
 
 
+def _about(service: Service) -> dict[str, Any]:
+    """What the page says of the machine."""
+    return {**service.describe(), "public": service.public}
+
+
 def _hello(service: Service, recordings: Path) -> dict[str, Any]:
     """What a page needs to know when it opens."""
     events = newest(recordings)
     return {
         "kind": "hello",
-        "service": {**service.describe(), "public": service.public},
+        "service": _about(service),
         "recording": recorded(events) if events else None,
     }
 
@@ -111,8 +122,21 @@ def _wire_language(page: gr.Blocks, header: gr.HTML, controls: Controls) -> None
     )
 
 
+def _wire_presets(controls: Controls) -> None:
+    """Buttons that set the sliders of thinking and drafting; the browser does it alone."""
+    for name, values in PRESETS.items():
+        controls.presets[name].click(
+            None,
+            outputs=controls.drafting(),
+            js=f"() => {json.dumps(list(values))}",
+            show_progress="hidden",
+            api_visibility="private",
+        )
+
+
 def _wire_race(service: Service, controls: Controls, view: gr.HTML) -> None:
-    """Race, Stop, and Enter in the prompt."""
+    """Race, Stop, Enter in the prompt, and a lost batch sent again."""
+    kept = Kept()
 
     def race(
         prompt: str,
@@ -123,22 +147,28 @@ def _wire_race(service: Service, controls: Controls, view: gr.HTML) -> None:
         top_k: float,
         seed: float,
         capacity: str,
+        think: str,
+        thinking_budget: float,
+        draft_at: float,
+        draft_every: float,
+        draft_length: float,
+        visitor: gr.Request,
     ) -> Generator[str, None, None]:
         """Race the lanes on one prompt; each item is a batch of events, as JSON text."""
-        yield wire({"kind": "started"})
-        request = RaceRequest(
-            prompt=prompt or "",
-            lanes=tuple(lanes or ()),
-            max_new_tokens=int(max_new_tokens or 0),
-            temperature=float(temperature or 0.0),
-            top_p=float(top_p if top_p is not None else 1.0),
-            top_k=int(top_k or 0),
-            seed=int(seed or 0),
-            capacity=str(capacity or "auto"),
-        )
-        with closing(batches(_events(service, request), HZ)) as stream:
+        given = locals()
+        sent = {name: given[name] for name in SETTINGS}
+        # What is loaded may have changed since this page was opened.
+        yield wire({"kind": "started", "service": _about(service)})
+        run = kept.begin(str(visitor.session_hash))
+        with closing(batches(_events(service, sent), HZ, sent=run)) as stream:
             for batch in stream:
                 yield wire({"kind": "batch", **batch})
+
+    def missing(asked_for: str, visitor: gr.Request) -> str:
+        """The events that a page says it lacks, of its own run only."""
+        wanted = json.loads(asked_for)
+        again = kept.since(str(visitor.session_hash), str(wanted["run"]), int(wanted["have"]))
+        return wire({"kind": "batch", **again})
 
     racing = gr.on(
         [controls.race.click, controls.prompt.submit],
@@ -150,6 +180,7 @@ def _wire_race(service: Service, controls: Controls, view: gr.HTML) -> None:
         concurrency_id="machine",
         concurrency_limit=1,
         trigger_mode="once",
+        preprocess=False,  # see ui/asked.py
         api_name="race",
     )
     racing.then(None, js="() => Slipstream.page.ended()", api_visibility="private")
@@ -161,23 +192,29 @@ def _wire_race(service: Service, controls: Controls, view: gr.HTML) -> None:
         queue=False,
         api_visibility="private",
     )
+    view.select(
+        missing,
+        inputs=[view],
+        outputs=[view],
+        js="() => Slipstream.page.missing()",
+        show_progress="hidden",
+        queue=False,
+        api_visibility="private",
+    )
 
 
-def _events(service: Service, request: RaceRequest) -> Iterator[Event]:
+def _events(service: Service, sent: dict[str, Any]) -> Iterator[Event]:
     """The service's events; what the page itself can refuse, it refuses in a sentence."""
     if not service.describe()["loaded"]:
         raise UserError(dictionary("en")["error.no_model"])
-    if not request.prompt.strip():
-        raise UserError(dictionary("en")["error.no_prompt"])
-    if not request.lanes:
-        raise UserError(dictionary("en")["error.no_lanes"])
-    yield from service.race(request)
+    yield from service.race(asked(sent))
 
 
 def _wire_load(service: Service, controls: Controls, view: gr.HTML) -> None:
     """Load another model, where visitors may."""
     if controls.load is None or controls.spec is None:
         return
+    attempts = count(1)
 
     def load(spec: str) -> list[Any]:
         try:
@@ -187,14 +224,15 @@ def _wire_load(service: Service, controls: Controls, view: gr.HTML) -> None:
         except Exception:  # noqa: BLE001 (whatever breaks, the page stays and says so)
             _log.exception("a model could not be loaded")
             sentence, failed = SOMETHING_FAILED, True
-        about = {**service.describe(), "public": service.public}
+        about = _about(service)
         told = {"kind": "loaded", "service": about, "sentence": sentence, "failed": failed}
-        return [wire(told), *controls.limits(about)]
+        # Numbered, so that the page sees the same refusal twice.
+        return [wire({**told, "attempt": next(attempts)}), *controls.limits(about)]
 
     controls.load.click(
         load,
         inputs=[controls.spec],
-        outputs=[view, controls.lanes, controls.length],
+        outputs=[view, *controls.limited()],
         js="(spec) => Slipstream.page.loading(spec)",
         show_progress="hidden",
         concurrency_id="machine",

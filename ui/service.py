@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from engine.events import Event
 
 CAPACITIES = ("auto", "8", "16", "24", "32", "48", "64")
+THINK = ("auto", "on", "off")
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,10 @@ class RaceRequest:
 
     lanes: lane keys in the order they are shown. capacity: size of a draft tree, one
     of CAPACITIES; "auto" leaves it to the machine's measured cost of a forward.
+    think: one of THINK; "auto" is on where the model thinks by itself or an SSR lane runs.
+    thinking_budget: tokens after which the thinking is closed. draft_at, draft_every:
+    tokens of thinking after which the answer is first drafted, and again (0: once).
+    draft_length: tokens of a draft at most.
     """
 
     prompt: str
@@ -30,6 +35,11 @@ class RaceRequest:
     top_k: int
     seed: int
     capacity: str
+    think: str = "auto"
+    thinking_budget: int = 400
+    draft_at: int = 64
+    draft_every: int = 64
+    draft_length: int = 256
 
 
 class Service(Protocol):
@@ -42,7 +52,8 @@ class Service(Protocol):
 
     def describe(self) -> dict[str, Any]:
         """Plain values: model, device, device_name, dtype, lanes, default_lanes, loaded,
-        max_new_tokens, default_new_tokens, max_prompt_tokens and a one-line `note`.
+        max_new_tokens, default_new_tokens, max_prompt_tokens and a one-line `note`; where
+        the service has a say in them, max_thinking and default_thinking_budget.
         """  # noqa: D205
         ...
 

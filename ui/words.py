@@ -16,10 +16,17 @@ LANGUAGES = ("en", "ko")
 # In the order they build on one another; the same files run in an exported page.
 SCRIPTS = (
     "words.js",
+    "phases.js",
     "fold.js",
     "tree.js",
     "draw.js",
+    "chart.js",
+    "timeline.js",
+    "text.js",
+    "draft.js",
     "lane.js",
+    "results.js",
+    "frame.js",
     "transport.js",
     "player.js",
     "page.js",
