@@ -1,4 +1,4 @@
-"""`python -m benchmarks speed …` and `python -m benchmarks gpu …`."""
+"""`python -m benchmarks speed …`, `… reasoning …`, `… gpu …`, `… drafting`, `… forward`."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ def _arguments() -> argparse.Namespace:
     speed.add_argument("--seed", type=int, default=0)
     speed.add_argument("--context", type=int, default=0, help="pad prompts to this many tokens")
     speed.add_argument("--json", type=Path, default=Path("results/speed.json"))
+    _reasoning(commands.add_parser("reasoning", help="what drafting while thinking saves"))
     gpu = commands.add_parser("gpu", help="one script for a CUDA machine without network")
     gpu.add_argument("--model", default="", help="a model folder; none: random weights")
     gpu.add_argument("--shape", default="qwen3-1.7b", help="shape of the random weights")
@@ -46,6 +47,28 @@ def _arguments() -> argparse.Namespace:
     forward.add_argument("--dtype", default="auto")
     forward.add_argument("--json", type=Path, default=Path("results/forward.json"))
     return parser.parse_args()
+
+
+def _reasoning(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--model", default="embedded")
+    parser.add_argument("--dtype", default="auto")
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--questions", type=Path, required=True, help="a file of questions")
+    parser.add_argument("--limit", type=int, default=6, help="questions")
+    parser.add_argument("--max-new-tokens", type=int, default=256, help="of the answer")
+    parser.add_argument("--lanes", default="vanilla,racer,ssr,racer+ssr")
+    parser.add_argument("--capacity", default="auto")
+    parser.add_argument("--temperature", type=float, default=0.0)
+    parser.add_argument("--top-p", type=float, default=1.0)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--thinking-budget", type=int, default=400)
+    parser.add_argument("--draft-at", type=int, default=64)
+    parser.add_argument("--draft-every", type=int, default=64, help="0: one draft")
+    parser.add_argument("--draft-length", type=int, default=256)
+    parser.add_argument("--ablation", action="store_true", help="prefix, suffix; iterative")
+    parser.add_argument("--sweep", default="", help="draft-point, budget")
+    parser.add_argument("--figure", type=Path, default=Path("results/reasoning.html"))
+    parser.add_argument("--json", type=Path, default=Path("results/reasoning.json"))
 
 
 def main() -> int:

@@ -43,7 +43,7 @@ def read(folder: Path, limit: int) -> dict[str, list[Question]]:
     for stem in SETS:
         path = folder / f"{stem}.jsonl"
         if path.is_file():
-            found[stem] = evenly(_lines(path), limit)
+            found[stem] = evenly(lines_of(path), limit)
     if not found:
         names = ", ".join(f"{stem}.jsonl" for stem in SETS)
         raise UserError(f"{folder} holds none of {names}; name a folder with such files.")
@@ -68,9 +68,14 @@ def evenly(questions: Sequence[Question], limit: int) -> list[Question]:
     return chosen
 
 
-def _lines(path: Path) -> list[Question]:
+def lines_of(path: Path) -> list[Question]:
+    """Every question of one file. Raises UserError for a line that is none, or no such file."""
     questions = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path} cannot be read; name a file of questions.") from error
+    for number, line in enumerate(text.splitlines(), start=1):
         try:
             row = json.loads(line)
             questions.append(

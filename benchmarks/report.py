@@ -54,6 +54,8 @@ def save(args: argparse.Namespace, model: Model | None, results: Any) -> None:
 def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
     return value

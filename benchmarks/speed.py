@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from benchmarks import peers
@@ -47,15 +47,6 @@ class Sample:
         return max(1, self.forwards - 1)
 
 
-@dataclass(slots=True)
-class Session:
-    """The models that a run needs, loaded once."""
-
-    model: Model
-    as_loaded: Any = None
-    samples: list[Sample] = field(default_factory=list)
-
-
 def run(args: argparse.Namespace) -> None:
     """Measure every question, print a table a set, and write JSON.
 
@@ -72,24 +63,25 @@ def run(args: argparse.Namespace) -> None:
     questions = read(args.questions, args.limit)
     if args.sets:
         questions = {stem: questions[stem] for stem in args.sets.split(",") if stem in questions}
-    session = Session(load(args.model, device=args.device, dtype=args.dtype))
-    if "hf-generate" in wanted:
-        session.as_loaded = peers.as_loaded(args)
+    model = load(args.model, device=args.device, dtype=args.dtype)
+    as_loaded = peers.as_loaded(args) if "hf-generate" in wanted else None
+    samples: list[Sample] = []
     for stem, chosen in questions.items():
-        for place, question in enumerate(_padded(chosen, args, session.model)):
-            plain = session.as_loaded if place < LOADED_QUESTIONS else None
-            session.samples.extend(_question(session.model, plain, question, lanes, wanted, args))
-        _print_set(stem, session.samples)
-    _print_means(session.samples, tuple(questions))
-    save(args, session.model, session.samples)
+        for place, question in enumerate(_padded(chosen, args, model)):
+            plain = as_loaded if place < LOADED_QUESTIONS else None
+            samples.extend(_question(model, plain, question, lanes, wanted, args))
+        _print_set(stem, samples)
+    _print_means(samples, tuple(questions))
+    save(args, model, samples)
 
 
 def _padded(chosen: list[Question], args: argparse.Namespace, model: Model) -> Iterator[Question]:
     """The questions, each behind as much of the others' text as `--context` asks for."""
     for place, question in enumerate(chosen):
-        prompt, others = question.prompt, [q.prompt for q in chosen[:place] + chosen[place + 1 :]]
+        prompt = question.prompt
+        others = [q.prompt for q in chosen[:place] + chosen[place + 1 :]] or [prompt]
         tokenizer = model.loaded.tokenizer
-        while others and len(tokenizer(prompt)["input_ids"]) < args.context:
+        while len(tokenizer(prompt)["input_ids"]) < args.context:
             prompt = f"{others[len(prompt) % len(others)]}\n\n{prompt}"
         yield Question(question.set, question.id, question.category, prompt)
 
@@ -103,8 +95,9 @@ def _question(
     args: argparse.Namespace,
 ) -> list[Sample]:
     """All lanes and peers on one question; the peers are held against vanilla's text."""
-    samples = _raced(model, question, lanes, args)
-    prompt, end = model.prompt_ids(question.prompt), model.loaded.eos
+    request = _request(question, lanes, args)
+    samples = _raced(model, question, request)
+    prompt, end = model.prompt_ids(question.prompt, model.ask(request)), model.loaded.eos
     reference = next((s.tokens for s in samples if s.lane == "vanilla"), [])
     for peer in wanted:
         samples.append(_peer(peer, peer, model.loaded.model, question, prompt, end, args))
@@ -118,11 +111,9 @@ def _question(
     return samples
 
 
-def _raced(
-    model: Model, question: Question, lanes: tuple[str, ...], args: argparse.Namespace
-) -> list[Sample]:
-    """The lanes in one race."""
-    request = Request(
+def _request(question: Question, lanes: tuple[str, ...], args: argparse.Namespace) -> Request:
+    """The race on one question; the model answers at once, as the peers have it do."""
+    return Request(
         question.prompt,
         lanes=lanes,
         max_new_tokens=args.max_new_tokens,
@@ -130,7 +121,13 @@ def _raced(
         top_p=args.top_p,
         seed=args.seed,
         capacity=args.capacity,
+        think="off",
     )
+
+
+def _raced(model: Model, question: Question, request: Request) -> list[Sample]:
+    """The lanes in one race."""
+    lanes = request.lanes
     written: dict[str, list[int]] = {lane: [] for lane in lanes}
     other = dict.fromkeys(lanes, 0.0)
     samples: dict[str, Sample] = {}

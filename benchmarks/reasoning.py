@@ -1,0 +1,176 @@
+"""SSR's tables on a given model: what drafting the answer while thinking saves, and where.
+
+Source of the tables: SSR (arXiv 2608.20359): latency, stages, prefix against suffix,
+iterative against separate drafts, draft point and thinking budget.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from statistics import mean, median
+
+from benchmarks import sweeps
+from benchmarks.questions import evenly, lines_of
+from benchmarks.report import save, table
+from benchmarks.trial import Trial, trials
+from engine.errors import UserError
+from slipstream import Model, Request, load
+from slipstream.lanes import LANES
+
+HALVES = ("vanilla", "ssr", "ssr-prefix", "ssr-suffix")
+ITERATIVE = ("ssr", "ssr-separate")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Race the questions, print the tables asked for, write JSON and the figures.
+
+    Raises UserError for a lane or a file that does not exist.
+    """
+    lanes = tuple(args.lanes.split(","))
+    unknown = [lane for lane in lanes if lane not in LANES]
+    if unknown:
+        raise UserError(f"There is no lane {unknown[0]!r}; choose from {', '.join(LANES)}.")
+    questions = evenly(lines_of(args.questions), args.limit)
+    model = load(args.model, device=args.device, dtype=args.dtype)
+    requests = [(f"{q.id}", _request(args, q.prompt, lanes)) for q in questions]
+
+    found = list(_raced(model, requests))
+    print(f"{args.questions.stem} · {len(questions)} questions · {model.loaded.name}")
+    _print_latency(found)
+    _print_stages(found)
+    _print_slow_down(found)
+    results: dict[str, object] = {"lanes": found}
+    if args.ablation:
+        results["ablation"] = _ablations(model, requests)
+    if args.sweep:
+        results["sweeps"] = sweeps.run(model, requests, args.sweep.split(","), args.figure)
+    save(args, model, results)
+
+
+def _request(args: argparse.Namespace, prompt: str, lanes: tuple[str, ...]) -> Request:
+    return Request(
+        prompt,
+        lanes=lanes,
+        max_new_tokens=args.max_new_tokens,
+        temperature=args.temperature,
+        top_p=args.top_p,
+        seed=args.seed,
+        capacity=args.capacity,
+        think="on",
+        thinking_budget=args.thinking_budget,
+        draft_at=args.draft_at,
+        draft_every=args.draft_every,
+        draft_length=args.draft_length,
+    )
+
+
+def _raced(model: Model, requests: Sequence[tuple[str, Request]]) -> Iterator[Trial]:
+    for name, request in requests:
+        yield from trials(model, name, request)
+
+
+def _lanes(found: Sequence[Trial]) -> list[str]:
+    return list(dict.fromkeys(trial.lane for trial in found))
+
+
+def _of(found: Sequence[Trial], lane: str) -> list[Trial]:
+    return [trial for trial in found if trial.lane == lane]
+
+
+def saved(found: Sequence[Trial], lane: str, over: str = "vanilla") -> float | None:
+    """Share of the seconds of `over` that `lane` saves, all questions together."""
+    theirs = sum(trial.seconds for trial in _of(found, over))
+    return 1 - sum(trial.seconds for trial in _of(found, lane)) / theirs if theirs else None
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:+.1%}"
+
+
+def _print_latency(found: Sequence[Trial]) -> None:
+    """Latency against vanilla, first answer token, what was reused."""
+    rows = []
+    for lane in _lanes(found):
+        own = _of(found, lane)
+        firsts = [trial.first for trial in own if trial.first is not None]
+        rows.append(
+            (
+                lane,
+                f"{mean(t.seconds for t in own):.2f}",
+                _share(saved(found, lane)),
+                f"{mean(firsts):.2f}" if firsts else "–",
+                f"{mean(t.forwards for t in own):.0f}",
+                f"{mean(t.thinking for t in own):.0f}",
+                f"{mean(t.answer for t in own):.0f}",
+                f"{mean(t.drafts for t in own):.1f}",
+                f"{mean(t.prefix for t in own):.1f}",
+                f"{mean(t.suffix for t in own):.1f}",
+                f"{sum(t.identical for t in own)}/{len(own)}",
+            )
+        )
+    head = (
+        "lane", "seconds", "saved", "first", "forwards", "thinking", "answer", "drafts",
+        "prefix", "suffix", "identical",
+    )  # fmt: skip
+    print(table(head, rows))
+    closed = [trial.closed_by or "not at all" for trial in _of(found, _lanes(found)[0])]
+    counts = ", ".join(f"{closed.count(by)} {by}" for by in dict.fromkeys(closed))
+    print(f"thinking closed by: {counts}")
+    for trial in found:
+        if trial.note:
+            print(f"  {trial.lane}, question {trial.question}: {trial.note}")
+
+
+def _print_stages(found: Sequence[Trial]) -> None:
+    """Mean seconds of each stage; the draft's are hidden in the thinking's."""
+    rows = []
+    for lane in _lanes(found):
+        own = _of(found, lane)
+        stages = [f"{mean(t.stages[name] for t in own):.2f}" for name in own[0].stages]
+        rows.append((lane, *stages[:2], f"{mean(t.beside for t in own):.2f}", *stages[2:]))
+    head = ("stages, s", "prefill", "thinking", "draft (hidden)", "verify", "continuation")
+    print(f"\n{table(head, rows)}")
+
+
+def _print_slow_down(found: Sequence[Trial]) -> None:
+    """How much slower a thinking step is while a draft is written beside it."""
+    print("\nthinking step with a draft beside it against one without (same lane, same run)")
+    for lane in _lanes(found):
+        ratios = [t.slow_down for t in _of(found, lane) if t.slow_down is not None]
+        if ratios:
+            print(f"  {lane:12} {median(ratios):.3f} (median of {len(ratios)} questions)")
+
+
+def _ablations(model: Model, requests: Sequence[tuple[str, Request]]) -> dict[str, list[Trial]]:
+    """Prefix only, suffix only, both; iterative against separate drafts."""
+    halves = list(_raced(model, [(n, replace(r, lanes=HALVES)) for n, r in requests]))
+    rows = []
+    for lane in HALVES[1:]:
+        own, share = _of(halves, lane), saved(halves, lane)
+        ratio = "–" if share is None else f"{1 / (1 - share):.3f}"
+        rows.append(
+            (
+                lane,
+                ratio,
+                f"{mean(t.prefix for t in own):.1f}",
+                f"{mean(t.suffix for t in own):.1f}",
+            )
+        )
+    print(f"\n{table(('reuse', '× vanilla', 'prefix', 'suffix'), rows)}")
+    again = list(_raced(model, [(n, replace(r, lanes=ITERATIVE)) for n, r in requests]))
+    share = _draft_time_saved(again)
+    print(f"\niterative against separate drafts: {_share(share)} of the time with a draft open")
+    return {"halves": halves, "iterative": again}
+
+
+def _draft_time_saved(found: Sequence[Trial]) -> float | None:
+    """Share of the seconds per drafted token that checking the last draft first saves."""
+    rates = []
+    for lane in ITERATIVE:
+        own = _of(found, lane)
+        tokens = sum(trial.drafted for trial in own)
+        rates.append(sum(trial.beside for trial in own) / tokens if tokens else None)
+    iterative, separate = rates
+    return None if iterative is None or not separate else 1 - iterative / separate

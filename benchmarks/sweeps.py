@@ -1,0 +1,132 @@
+"""Sweeps of SSR's draft point and of the thinking budget, with a figure of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from benchmarks.report import table
+from benchmarks.trial import Trial, trials
+from engine.errors import UserError
+from slipstream import Model, Request
+
+LANES = ("vanilla", "ssr")
+POINTS = tuple(i / 10 for i in range(1, 10))
+BUDGETS = (0.25, 0.5, 0.75, 1.0, 1.5)
+KINDS = ("draft-point", "budget")
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Means over the questions at one setting.
+
+    at: share of the thinking, or of the budget asked for. saved: share of vanilla's
+    seconds. prefix, suffix: share of the answer's tokens that were reused that way.
+    """
+
+    at: float
+    saved: float
+    prefix: float
+    suffix: float
+
+
+def run(
+    model: Model, requests: Sequence[tuple[str, Request]], kinds: Sequence[str], figure: Path
+) -> dict[str, list[dict[str, float]]]:
+    """Sweep each of `kinds`, print a table and write a figure beside `figure`.
+
+    Raises UserError for a sweep that does not exist.
+    """
+    found: dict[str, list[dict[str, float]]] = {}
+    for kind in kinds:
+        if kind not in KINDS:
+            raise UserError(f"There is no sweep {kind!r}; choose from {', '.join(KINDS)}.")
+        points = _draft_points(model, requests) if kind == "draft-point" else []
+        if kind == "budget":
+            points = _budgets(model, requests)
+        found[kind] = [asdict(point) for point in points]
+        rows = [
+            (f"{p.at:.0%}", f"{p.saved:+.1%}", f"{p.prefix:.0%}", f"{p.suffix:.0%}") for p in points
+        ]
+        print(f"\n{table((kind, 'saved', 'prefix', 'suffix'), rows)}")
+        path = figure.with_name(f"{figure.stem}-{kind}.html")
+        draw(kind, points, path)
+        print(f"drawn in {path}")
+    return found
+
+
+def _draft_points(model: Model, requests: Sequence[tuple[str, Request]]) -> list[Point]:
+    """One draft at 10 … 90% of each question's own thinking, which is measured first."""
+    lengths = {}
+    for name, request in requests:
+        (alone,) = trials(model, name, replace(request, lanes=("vanilla",)))
+        lengths[name] = alone.thinking
+    points = []
+    for share in POINTS:
+        found = []
+        for name, request in requests:
+            at = max(1, round(share * lengths[name]))
+            asked = replace(request, lanes=LANES, draft_at=at, draft_every=0)
+            found.extend(trials(model, name, asked))
+        points.append(_point(share, found))
+    return points
+
+
+def _budgets(model: Model, requests: Sequence[tuple[str, Request]]) -> list[Point]:
+    """Other thinking budgets, with the draft points as asked for."""
+    points = []
+    for share in BUDGETS:
+        found = []
+        for name, request in requests:
+            budget = max(1, round(share * request.thinking_budget))
+            asked = replace(request, lanes=LANES, thinking_budget=budget)
+            found.extend(trials(model, name, asked))
+        points.append(_point(share, found))
+    return points
+
+
+def _point(at: float, found: Sequence[Trial]) -> Point:
+    own = [trial for trial in found if trial.lane == "ssr"]
+    plain = sum(trial.seconds for trial in found if trial.lane == "vanilla")
+    answer = max(1, sum(trial.answer for trial in own))
+    return Point(
+        at,
+        1 - sum(trial.seconds for trial in own) / plain,
+        sum(trial.prefix for trial in own) / answer,
+        sum(trial.suffix for trial in own) / answer,
+    )
+
+
+def draw(kind: str, points: Sequence[Point], path: Path) -> None:
+    """Saving and reuse against the setting, as one page that needs no network."""
+    from plotly import graph_objects as go
+    from plotly.subplots import make_subplots
+
+    named: dict[str, Any] = {"draft-point": "draft opened at this share of the thinking"}
+    figure = make_subplots(specs=[[{"secondary_y": True}]])
+    shares = [point.at for point in points]
+    for name, colour, values in (
+        ("reused as prefix", "#0072B2", [point.prefix for point in points]),
+        ("reused as suffix", "#56B4E9", [point.suffix for point in points]),
+    ):
+        figure.add_trace(go.Bar(x=shares, y=values, name=name, marker_color=colour))
+    figure.add_trace(
+        go.Scatter(
+            x=shares,
+            y=[point.saved for point in points],
+            name="time saved against vanilla",
+            mode="lines+markers",
+            line={"color": "#D55E00", "width": 3},
+        ),
+        secondary_y=True,
+    )
+    figure.update_layout(barmode="stack", template="plotly_white", legend={"orientation": "h"})
+    figure.update_xaxes(
+        title=named.get(kind, "thinking budget, share of the one asked for"), tickformat=".0%"
+    )
+    figure.update_yaxes(title="share of the answer's tokens", tickformat=".0%", secondary_y=False)
+    figure.update_yaxes(title="time saved", tickformat=".0%", secondary_y=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.write_html(path, include_plotlyjs=True)
