@@ -1,0 +1,1 @@
+"""How the embedded model learned to think: tasks, their checks, and general examples."""
