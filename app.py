@@ -13,8 +13,8 @@ try:  # On a ZeroGPU Space this must come before anything that touches CUDA.
 except ImportError:
     spaces = None
 
-from engine.errors import UserError
-from slipstream.cli import arguments, fail, headless, request_of
+from engine.errors import ModelError, UserError
+from slipstream.cli import arguments, check_port, fail, headless, request_of
 from slipstream.model import Model, load
 from slipstream.request import Bounds
 from slipstream.service import PageService
@@ -30,6 +30,7 @@ def _model(args: object) -> Model:
 def main(given: Sequence[str] | None = None) -> int:
     """Run the program; returns its exit status."""
     logging.basicConfig(level=logging.INFO, format="%(message)s")
+    logging.getLogger("httpx").setLevel(logging.WARNING)
     args = arguments(given)
     try:
         if args.fetch:
@@ -39,18 +40,15 @@ def main(given: Sequence[str] | None = None) -> int:
             asked = request_of(args)
             headless(_model(args), asked, args)
             return 0
+        check_port(args.host, args.port)
         model: Model | None = _model(args)
     except UserError as error:
-        if args.model != "auto" or args.prompt is not None or args.fetch:
+        if not isinstance(error, ModelError) or args.model != "auto" or args.prompt or args.fetch:
             return fail(error)
         # The page still has its recording to show.
         log.warning("%s", error)
         model = None
-    try:
-        serve(args, model)
-    except OSError as error:
-        log.debug("the page could not be served", exc_info=True)
-        return fail(UserError(f"Port {args.port} cannot be had ({error}); choose one with --port."))
+    serve(args, model)
     return 0
 
 
@@ -69,6 +67,7 @@ def serve(args: object, model: Model | None) -> None:
         service.wrap(spaces.GPU(duration=60))
     page = build_page(service, HERE / "assets" / "recordings")
     page.queue(max_size=16, default_concurrency_limit=1)
+    log.info("The page is on http://%s:%d", args.host, args.port)  # type: ignore[attr-defined]
     page.launch(server_name=args.host, server_port=args.port, **launch_options())  # type: ignore[attr-defined]
 
 

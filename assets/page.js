@@ -21,9 +21,9 @@
     return /^ko\b/i.test(navigator.language || "") && words.ko ? "ko" : "en";
   }
 
-  /** A sentence that the page itself sends in English, in the reader's language. */
+  /** A sentence that is sent in English and known here, in the reader's language. */
   S.translated = function translated(text) {
-    for (const key in words.en) if (key.startsWith("error.") && words.en[key] === text) return say(key);
+    for (const key in words.en) if (/^(error|about)\./.test(key) && words.en[key] === text) return say(key);
     return text;
   };
 
@@ -162,7 +162,7 @@
       const kind = String(service.device || "").toUpperCase();
       const device = service.device_name && service.device_name !== service.device ? `${kind} (${service.device_name})` : kind;
       text = say("ready.model", { model: service.model, device: [device, service.dtype].filter(Boolean).join(", ") });
-      if (service.note) text += " " + service.note;
+      if (service.note) text += " " + S.translated(service.note);
     } else if (service) text = say(service.public ? "ready.nomodel" : "ready.nomodel.load");
     about.textContent = text;
     if (show) show.hint(service ? say(service.loaded ? "empty" : "empty.nomodel") : "");

@@ -88,7 +88,9 @@
   function draftAt(lane, n, finished) {
     const opened = lane.drafts.filter((draft) => draft.steps[0] < n);
     if (!opened.length) return null;
-    const draft = opened[opened.length - 1];
+    // A draft that only repeated an earlier one so far is not checked: that one is, and shown.
+    const checked = lane.verifies.find((one) => one.after <= n);
+    const draft = (checked && opened.find((one) => one.id === checked.draft)) || opened[opened.length - 1];
     const moment = draft.moments[S.fold.upTo(draft.steps, n - 1) - 1];
     const verify = lane.verifies.find((one) => one.draft === draft.id && one.after <= n) || null;
     return {

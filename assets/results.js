@@ -11,10 +11,13 @@
     let big = "…", tone = "";
     if (!vanilla) big = say("result.none");
     else if (ratio !== null) {
-      tone = ratio > 1.03 ? "good" : ratio < 0.97 ? "slow" : "even";
+      // A small difference without a forward less is the machine's, not the method's.
+      const noise = vanilla.forwards && lane.result.forwards === lane.result.instead ? 0.1 : 0.03;
+      tone = ratio > 1 + noise ? "good" : ratio < 1 - noise ? "slow" : "even";
       big = tone === "even" ? say("result.even") : say(tone === "good" ? "result.sooner" : "result.slower", { n: S.words.factor(tone === "good" ? ratio : 1 / ratio) });
     }
-    const facts = wasted === null ? say("result.nodrafts") : say("result.wasted", { n: Math.round(wasted * 100) });
+    // A draft of the answer is told of in a row of its own; this line is about guesses.
+    const facts = wasted !== null ? say("result.wasted", { n: Math.round(wasted * 100) }) : lane.draft ? "" : say("result.nodrafts");
     let small = "";
     if (vanilla && upTo) small = whole && lane.badge.kind === "identical" ? say("result.same", { n: upTo }) : lane.finished && state.done ? say("result.upto", { n: upTo }) : say("result.racing");
     const note = lane.note && say.has("note." + lane.note) ? say("note." + lane.note) : "";

@@ -68,7 +68,7 @@
       if (next !== say) label((say = next));
       drawn = stamp;
       const narrow = W < 560, names = story.order.map((key) => laneName(say, key));
-      const left = narrow ? 2 : 14 + Math.max(...names.map(textWidth)), right = narrow ? 2 : 92;
+      const left = narrow ? 2 : 14 + Math.max(...names.map(textWidth)), right = narrow ? 2 : 100;
       const seconds = Math.max(S.fold.duration(story), 0.1);
       scale = (time) => left + (time / seconds) * (W - left - right);
       let y = PAD;

@@ -85,7 +85,7 @@ def _reuse_cost(beside: Racer | None, capacity: int) -> dict[str, float]:
     answer = [VOCABULARY + i if i % 9 == 8 else token for i, token in enumerate(draft)]
     ssr = SSR(Schedule(1), beside)
     ssr.written(draft)
-    ssr.answer(draft)
+    ssr.answer()
     ssr.observe(answer[:1])
     text = [0] * (ANSWERED - 1) + answer
     return _steps(ssr, _following(draft + answer), text, ANSWERED, capacity)

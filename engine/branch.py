@@ -217,11 +217,11 @@ class Speculation:
             self._close(self.branch.closed)
 
     def thinking_ended(self) -> None:
-        """Close the branch where it is and hand the newest draft over to be checked."""
+        """Close the branch where it is; the newest draft of use is to be checked."""
         if self.branch is not None:
             self._close(self.branch.closed or "thinking")
-        draft = self.drafter.answer(self.newest.tokens if self.newest is not None else ())
-        if self.newest is not None and draft:
+        draft = self.drafter.answer()
+        if draft and self.newest is not None:
             text = TextPieces(self.vocabulary)
             self.check = Check(self.lane, self.newest.id, list(draft), text)
 
@@ -258,5 +258,6 @@ class Speculation:
         assert branch is not None  # the callers have looked
         branch.closed = reason
         self.target.drop_branch()
-        self.drafter.written(branch.tokens)
-        self.newest, self.branch = branch, None
+        if self.drafter.written(branch.tokens):
+            self.newest = branch
+        self.branch = None

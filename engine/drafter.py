@@ -65,14 +65,16 @@ class Speculator(Drafter, Protocol):
     def branch(self) -> Drafter:
         """The drafter of a branch that is opened now."""
 
-    def written(self, draft: Sequence[int]) -> None:
-        """A draft is complete, or is as long as it will get."""
+    def written(self, draft: Sequence[int]) -> bool:
+        """Take a draft that gets no longer; whether it is now the one to be proposed.
 
-    def answer(self, draft: Sequence[int]) -> Sequence[int]:
+        A draft that only repeats the beginning of an earlier one is not.
+        """
+
+    def answer(self) -> Sequence[int]:
         """Thinking has ended and what is observed from now on is the answer.
 
-        draft: the newest there is. Returns what is proposed as the answer's beginning: that
-        draft, or an earlier one that it agrees with and that is longer.
+        Returns what is proposed as its beginning: the newest draft of use, or nothing.
         """
 
 

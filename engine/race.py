@@ -5,13 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 from engine.events import Compare, Event, Finish, LaneEvent, Prefill, Step
 from engine.text import TextPieces
 from engine.writing import Written
-
-_T = TypeVar("_T")
 
 REFERENCE = "vanilla"
 """The lane whose text the others are held against."""
@@ -22,13 +19,21 @@ EVERY = 16
 
 @dataclass(slots=True)
 class Lane:
-    """A lane in a race: its events, what it has written, and its clock in seconds."""
+    """A lane in a race: its events, what it has written, and its clock in seconds.
+
+    told: tokens that its steps have announced; it may have written more by then.
+    """
 
     key: str
     events: Iterator[LaneEvent]
     written: Written
     clock: float = 0.0
+    told: int = 0
     finish: Finish | None = None
+
+    def token(self, place: int) -> int | None:
+        """The announced token at `place`, None behind the last."""
+        return self.written.tokens[place] if place < self.told else None
 
     def advance(self) -> LaneEvent:
         """The lane's next event."""
@@ -39,6 +44,7 @@ class Lane:
             self.clock = event.seconds
         elif isinstance(event, Step):
             self.clock = event.start + event.seconds
+            self.told += len(event.tokens)
         return event
 
 
@@ -72,13 +78,13 @@ class Comparison:
 
     def _check(self) -> None:
         mine, theirs = self.lane.written.tokens, self.reference.written.tokens
-        both = min(len(mine), len(theirs))
+        both = min(self.lane.told, self.reference.told)
         while self.first is None and self.checked < both:
             if mine[self.checked] != theirs[self.checked]:
                 self.first = self.checked
             else:
                 self.checked += 1
-        if self.first is None and len(mine) != len(theirs) and self._ended_by_text():
+        if self.first is None and self.lane.told != self.reference.told and self._ended_by_text():
             self.first = both
 
     def _ended_by_text(self) -> bool:
@@ -89,9 +95,8 @@ class Comparison:
     def _compare(self, complete: bool) -> Compare:
         if self.first is None:
             return Compare(self.lane.key, True, self.checked, complete)
-        mine = _at(self.lane.written.tokens, self.first)
-        theirs = _at(self.reference.written.tokens, self.first)
-        gap = _at(self.reference.written.gaps, self.first)
+        mine, theirs = self.lane.token(self.first), self.reference.token(self.first)
+        gap = None if theirs is None else self.reference.written.gaps[self.first]
         if gap is not None and not math.isfinite(gap):
             gap = None  # one token alone passed the filters
         return Compare(
@@ -108,10 +113,6 @@ class Comparison:
             tolerance=self.tolerance,
             tie=gap is not None and gap <= self.tolerance,
         )
-
-
-def _at(values: list[_T], place: int) -> _T | None:
-    return values[place] if place < len(values) else None
 
 
 def race(lanes: list[Lane], text: TextPieces, tolerance: float) -> Iterator[Event]:

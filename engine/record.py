@@ -7,6 +7,7 @@ agrees with itself, so a player can trust it.
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 import math
@@ -43,11 +44,14 @@ _ROUNDING = 1e-6
 class Writer:
     """Writes a recording event by event; the file appears under its name when closed.
 
-    Left by an exception, nothing appears.
+    Left by an exception, nothing appears. Raises OSError where it cannot be written, or
+    where something stands that is no ordinary file: a device must not be replaced.
     """
 
     def __init__(self, path: str | Path) -> None:
-        self._path = Path(path)
+        self._path = Path(path).resolve()
+        if self._path.exists() and not self._path.is_file():
+            raise OSError(errno.EINVAL, "it is no ordinary file")
         self._work = self._path.with_name(f".{os.getpid()}-{self._path.name}")
         self._file = _open(self._work, "wt")
 
@@ -270,9 +274,7 @@ class _Lane:
         if draft is None or "answer" not in self.phases:
             self._fail("verifies a draft that is not there")
             return
-        if len(draft) != event.length:
-            return  # an earlier draft stood in for it, the one that it had repeated so far
-        if not any(
+        if len(draft) != event.length or not any(
             self.tokens[start : start + event.accepted] == draft[: event.accepted]
             # The token that closes the thinking may hold the first letters of the answer.
             for start in (self.phases["answer"], self.phases["answer"] + 1)

@@ -66,7 +66,7 @@ def resolve(spec: str, progress: Callable[[str], None]) -> Source:
         folder = path.is_dir()
     except (RuntimeError, OSError, ValueError) as error:
         # A home that nobody has, a name too long for a file, a null byte.
-        raise ModelError("There is no such folder; check the path.") from error
+        raise ModelError(f"There is no folder {_short(spec)}; check the path.") from error
     if folder:
         try:
             return _folder(path)
@@ -84,6 +84,11 @@ def resolve(spec: str, progress: Callable[[str], None]) -> Source:
     )
 
 
+def _short(spec: str) -> str:
+    """A name as it was given, cut where it is endless."""
+    return repr(spec if len(spec) <= 60 else f"{spec[:60]}…")
+
+
 def embedded_source(progress: Callable[[str], None]) -> Source:
     """The model that needs no hub, made on first use."""
     return Source(
@@ -96,7 +101,7 @@ def embedded_source(progress: Callable[[str], None]) -> Source:
 
 
 def _folder(path: Path) -> Source:
-    check_files(path.name, (each.name for each in path.iterdir()))
+    check_files(str(path), (each.name for each in path.iterdir()))
     index = path / "model.safetensors.index.json"
     if index.is_file():
         missing = [name for name in _shards(index) if not (path / name).is_file()]

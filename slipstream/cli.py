@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import socket
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from engine.errors import UserError
-from engine.events import Compare, Event, Finish, Run, Step
+from engine.events import Compare, Event, Finish, Phase, Run, Step
 from engine.record import Writer
 from slipstream.lanes import DEFAULT_LANES, LANES
 from slipstream.model import Model
@@ -33,7 +34,7 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, mps")
     parser.add_argument("--dtype", default="auto", help="auto, float32, bfloat16, float16")
     parser.add_argument("--host", default=os.environ.get("GRADIO_SERVER_NAME", "127.0.0.1"))
-    parser.add_argument("--port", type=int, default=os.environ.get("PORT", "7860"))
+    parser.add_argument("--port", type=_port, default=os.environ.get("PORT", "7860"))
     parser.add_argument("--fetch", action="store_true", help="fetch the embedded model and end")
     race = parser.add_argument_group("a race without a browser")
     race.add_argument("--prompt", help="race on this prompt and end")
@@ -54,11 +55,36 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(given)
 
 
+def _port(value: str) -> int:
+    """A port's number, for argparse."""
+    if not (value.isdecimal() and len(value) < 6 and int(value) < 1 << 16):
+        raise argparse.ArgumentTypeError(f"{value!r} is no port; choose a number up to 65535")
+    return int(value)
+
+
+def check_port(host: str, port: int) -> None:
+    """Raise UserError if the page cannot be served there: before a model is loaded for it."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise UserError(
+                f"Port {port} of {host} cannot be had ({error.strerror}); choose one with --port."
+            ) from error
+
+
+def _plain(text: str) -> str:
+    """Text from a command line, bytes that are no text replaced."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def request_of(args: argparse.Namespace) -> Request:
     """The race asked for. Raises UserError, before any model is loaded, if it cannot be run."""
     return Request(
-        prompt=args.prompt,
-        lanes=tuple(lane.strip() for lane in args.lanes.split(",")),
+        prompt=_plain(args.prompt),
+        lanes=tuple(lane.strip() for lane in args.lanes.split(",") if lane.strip()),
         max_new_tokens=args.max_new_tokens,
         temperature=args.temperature,
         top_p=args.top_p,
@@ -79,7 +105,17 @@ def headless(model: Model, request: Request, args: argparse.Namespace) -> None:
     Raises UserError for what cannot be run.
     """
     events = model.race(request, Bounds.from_environment())
-    _report(list(_recorded(events, args.record, args.title) if args.record else events))
+    if args.record is not None:
+        events = _recorded(events, args.record, _plain(args.title))
+    _report(request.lanes, list(_watched(events)))
+
+
+def _watched(events: Iterator[Event]) -> Iterator[Event]:
+    """The same events; a line on standard error as each lane ends, since a race takes time."""
+    for event in events:
+        if isinstance(event, Finish):
+            print(f"{event.lane} has finished.", file=sys.stderr, flush=True)
+        yield event
 
 
 def _recorded(events: Iterator[Event], path: Path, title: str) -> Iterator[Event]:
@@ -94,23 +130,65 @@ def _recorded(events: Iterator[Event], path: Path, title: str) -> Iterator[Event
         raise UserError(f"The recording cannot be written to {path}: {error.strerror}.") from error
 
 
-def _report(events: Sequence[Event]) -> None:
+def _report(lanes: Sequence[str], events: Sequence[Event]) -> None:
     """Each lane's text, then its figures, on standard output."""
-    for finish in (event for event in events if isinstance(event, Finish)):
-        text = "".join(
-            piece
-            for event in events
-            if isinstance(event, Step) and event.lane == finish.lane
-            for piece in event.pieces
-        )
-        totals = finish.totals
-        print(f"── {finish.lane} ──\n{text}\n")
-        print(
-            f"{totals['tokens']:.0f} tokens, {totals['forwards']:.0f} forwards, "
-            f"{totals['seconds']:.2f} s, ended by {finish.reason}. {finish.message}\n"
-        )
+    ends = {event.lane: event for event in events if isinstance(event, Finish)}
+    for lane in lanes:
+        print(f"── {lane} ──")
+        thinking, answer, by = _text(lane, events)
+        if thinking is not None:
+            print(f"[thinking, {by}]\n{thinking.strip()}\n\n[answer]")
+        print(f"{answer}\n")
+        print(f"{_figures(ends[lane])}\n")
     for verdict in (event for event in events if isinstance(event, Compare) and event.complete):
         print(f"{verdict.lane}: {_verdict(verdict)}")
+
+
+def _text(lane: str, events: Sequence[Event]) -> tuple[str | None, str, str]:
+    """A lane's thinking (None: it had none), its answer, and who closed the thinking."""
+    parts: dict[str, str] = {"answer": ""}
+    borders = [event for event in events if isinstance(event, Phase) and event.lane == lane]
+    by, place = "not closed", 0
+    for event in events:
+        if not isinstance(event, Step) or event.lane != lane:
+            continue
+        for piece in event.pieces:
+            current = "answer"
+            for border in borders:
+                if place > border.at or (place == border.at and not border.cut):
+                    current = border.phase
+                elif place == border.at:
+                    parts[current] = parts.get(current, "") + piece[: border.cut]
+                    current, piece = border.phase, piece[border.cut :]
+            parts[current] = parts.get(current, "") + piece
+            place += 1
+    for border in borders:
+        by = f"closed by the {border.by}" if border.phase == "answer" else by
+    return parts.get("reasoning", "" if borders else None), parts["answer"], by
+
+
+def _figures(finish: Finish) -> str:
+    """One line on how much a lane wrote, in how much time, and what its drafts were worth."""
+    totals = finish.totals
+    line = (
+        f"{totals['tokens']:.0f} tokens, {totals['forwards']:.0f} forwards, "
+        f"{totals['seconds']:.2f} s, ended by {finish.reason}."
+    )
+    if totals.get("drafts"):
+        line += (
+            f" {totals['drafts']:.0f} drafts of the answer: {totals['prefix_tokens']:.0f} tokens "
+            f"reused as its beginning, {totals['suffix_tokens']:.0f} recovered."
+        )
+    return " ".join(part for part in (line, _NOTES.get(finish.note, ""), finish.message) if part)
+
+
+_NOTES = {
+    "no-thinking": "It did not think, so there was nothing to draft during.",
+    "no-answer": "It ended before an answer began.",
+    "short-thinking": "The thinking ended before a draft was opened.",
+    "short-answer": "The answer was too short for a draft to help.",
+    "early-difference": "The draft differed almost from its first token.",
+}
 
 
 def _verdict(compare: Compare) -> str:

@@ -46,6 +46,17 @@ class Bounds:
         )
 
 
+_WHOLE = (
+    "max_new_tokens",
+    "top_k",
+    "seed",
+    "thinking_budget",
+    "draft_at",
+    "draft_every",
+    "draft_length",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """One prompt, the lanes to race on it, and the settings all of them share.
@@ -84,9 +95,11 @@ class Request:
 
     def checked(self, bounds: Bounds) -> Request:
         """The same request, held to `bounds`. Raises UserError for what cannot be run."""
+        self._check_types()
         if not self.prompt.strip():
             raise UserError("The prompt is empty; write at least one word.")
-        lanes = tuple(dict.fromkeys(self.lanes))
+        named = self.lanes.split(",") if isinstance(self.lanes, str) else self.lanes
+        lanes = tuple(dict.fromkeys(named))
         if not lanes:
             raise UserError("No lane is chosen; choose at least one.")
         unknown = [lane for lane in lanes if lane not in LANES]
@@ -102,17 +115,34 @@ class Request:
             raise UserError("The seed is out of range; choose 0 or a larger whole number.")
         if self.max_new_tokens < 1:
             raise UserError("The answer has no length; choose one token or more.")
-        if self.capacity != "auto" and not (
-            self.capacity.isdecimal() and len(self.capacity) < 4 and 1 <= int(self.capacity) <= 256
+        capacity = str(self.capacity)
+        if capacity != "auto" and not (
+            capacity.isdecimal() and len(capacity) < 4 and 1 <= int(capacity) <= 256
         ):
             raise UserError("The draft capacity is unknown; choose auto or 1 to 256.")
         self._check_thinking()
         return replace(
             self,
             lanes=lanes,
+            capacity=capacity,
             max_new_tokens=min(self.max_new_tokens, bounds.new_tokens),
             thinking_budget=min(self.thinking_budget, bounds.thinking),
         )
+
+    def _check_types(self) -> None:
+        """What Python itself does not check: the request may come from anybody's program."""
+        if not isinstance(self.prompt, str):
+            raise UserError("The prompt is no text; write at least one word.")
+        if not isinstance(self.lanes, str | tuple | list):
+            raise UserError("The lanes are no list of names; choose at least one.")
+        for name in _WHOLE:
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise UserError(f"{name} is no whole number; choose one.")
+        for name in ("temperature", "top_p"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise UserError(f"{name} is no number; choose one.")
 
     def _check_thinking(self) -> None:
         if self.think not in ("auto", "on", "off"):

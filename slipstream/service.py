@@ -17,6 +17,9 @@ _Run = Callable[[Request, Bounds], Iterator[Event]]
 
 log = logging.getLogger(__name__)
 
+_PATIENCE = 4.0
+"""Seconds; a step of a slow machine, after which a stopped race is really over."""
+
 
 class PageService:
     """What `ui.service.Service` asks for, on a real model.
@@ -69,7 +72,7 @@ class PageService:
         return about
 
     def race(self, request: Any) -> Iterator[Event]:
-        """A Run, then the events of all lanes; waits for nobody.
+        """A Run, then the events of all lanes; waits only for a race that is being stopped.
 
         Raises UserError if there is no model, a race is on, or the request cannot be run.
         """
@@ -78,7 +81,8 @@ class PageService:
                 "No model is loaded here, so nothing can race; play the recording, or start "
                 "the program with --model."
             )
-        if not self._busy.acquire(blocking=False):
+        # The page lets the next visitor in before a stopped race has let the machine go.
+        if not self._busy.acquire(timeout=_PATIENCE):
             raise UserError("Another race is running on this machine; try again when it ends.")
         try:
             # Checked before a GPU is asked for, so that a refusal costs nothing.

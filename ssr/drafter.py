@@ -82,16 +82,16 @@ class SSR:
         reuse = Reuse(cache, () if self._separate else self._last)
         return _Branch(reuse, None if self._beside is None else self._beside.beside())
 
-    def written(self, draft: Sequence[int]) -> None:
+    def written(self, draft: Sequence[int]) -> bool:
         """Keep a draft; one that only repeats the beginning of the last adds nothing."""
         if list(draft) == self._last[: len(draft)]:
-            return
+            return False
         self.cache.add(draft)
         self._last = list(draft)
+        return True
 
-    def answer(self, draft: Sequence[int]) -> Sequence[int]:
-        """Thinking has ended: propose the newest draft, or the older one it agrees with so far."""
-        del draft  # `written` has had it
+    def answer(self) -> Sequence[int]:
+        """Thinking has ended: propose the last draft that was kept."""
         self._reuse = Reuse(self.cache, self._last, **self._halves)
         return self._last if self._halves["prefix"] else ()
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import dataclasses
 import gzip
 import json
+import os
+import stat
+from pathlib import Path
 
 import pytest
 
@@ -314,10 +317,11 @@ def test_every_planted_disagreement_of_phases_and_drafts_is_noticed(events):
     assert one_sentence(caught.value)
 
 
-def test_a_verdict_may_stand_for_the_longer_draft_that_the_newest_repeats():
+def test_a_verdict_is_about_the_draft_that_it_names():
     events = thinking()
     events[13] = Verify("ssr", 2, 3, 2, 1.75, 0.5, 4)
-    check(events)
+    with pytest.raises(RecordingError, match="draft 2"):
+        check(events)
 
 
 @pytest.mark.parametrize("schema", [1, 2])
@@ -332,3 +336,19 @@ def test_older_recordings_are_read(tmp_path, schema):
             line.pop("note", None)
         (tmp_path / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in plain))
     assert load(tmp_path / "a.jsonl") == events
+
+
+def test_a_recording_never_replaces_what_is_no_ordinary_file(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for path in (pipe, tmp_path):
+        with pytest.raises(OSError, match="ordinary"):
+            Writer(path)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    kept = tmp_path / "kept.jsonl"
+    link = tmp_path / "link.jsonl"
+    link.symlink_to(kept)
+    with Writer(link):
+        pass
+    assert link.is_symlink()
+    assert kept.exists()

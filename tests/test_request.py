@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -152,3 +153,27 @@ def test_the_vanilla_lane_drafts_nothing_whatever_is_asked() -> None:
     assert isinstance(fixed, Fixed)
     assert fixed.most() == 24
     assert set(DEFAULT_LANES) <= set(LANES)
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"prompt": None}, "prompt"),
+        ({"lanes": 3}, "lanes"),
+        ({"max_new_tokens": "3"}, "max_new_tokens"),
+        ({"max_new_tokens": 2.5}, "max_new_tokens"),
+        ({"top_k": 1.5}, "top_k"),
+        ({"draft_length": True}, "draft_length"),
+        ({"temperature": "hot"}, "temperature"),
+    ],
+)
+def test_what_is_of_another_kind_is_refused_in_a_sentence(
+    change: dict[str, Any], word: str
+) -> None:
+    with pytest.raises(UserError, match=word):
+        replace(Request("Hi."), **change).checked(Bounds())
+
+
+def test_a_single_lane_and_a_number_of_nodes_may_be_given_plainly() -> None:
+    request = replace(Request("Hi."), lanes="vanilla", capacity=8).checked(Bounds())  # type: ignore[arg-type]
+    assert (request.lanes, request.capacity) == (("vanilla",), "8")

@@ -394,7 +394,7 @@ class TestSSR:
         drafter.observe([1, 2, 3])
         for draft in drafts:
             drafter.written(draft)
-        drafter.answer(drafts[-1] if drafts else [])
+        drafter.answer()
         return drafter
 
     def test_the_thinking_is_written_token_by_token(self) -> None:
@@ -423,7 +423,11 @@ class TestSSR:
 
     def test_a_draft_that_only_repeats_the_last_ones_beginning_does_not_replace_it(self) -> None:
         drafter = self.answering([50, 51, 52, 53], [50, 51])
-        assert list(drafter.answer([50, 51])) == [50, 51, 52, 53]
+        assert list(drafter.answer()) == [50, 51, 52, 53]
+        assert not drafter.written([50, 51, 52])
+        assert drafter.written([50, 51, 9])
+        assert list(drafter.answer()) == [50, 51, 9]
+        drafter = self.answering([50, 51, 52, 53], [50, 51])
         assert chain_of(drafter.propose(3, 9)) == [50, 51, 52, 53]
         assert len(drafter.cache) == 4
 

@@ -52,7 +52,8 @@ def _number(sent: dict[str, Any], name: str, least: float, most: float) -> float
     value = sent.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise _refusal(name)
-    if not math.isfinite(value) or not least <= value <= most:
+    # Compared first: an integer may be too large to be a float at all.
+    if not least <= value <= most or not math.isfinite(value):
         raise _refusal(name)
     return float(value)
 
