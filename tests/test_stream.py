@@ -245,3 +245,12 @@ def test_nothing_that_arrives_is_taken_on_trust(name, value, key):
     with pytest.raises(UserError) as refused:
         asked({**SENT, name: value})
     assert str(refused.value) == dictionary("en")[f"error.{key}"]
+
+
+def test_behind_each_batch_but_the_last_the_machine_rests(monkeypatch: pytest.MonkeyPatch) -> None:
+    rests: list[float] = []
+    source = Source().run()
+    monkeypatch.setattr("ui.stream.time.sleep", rests.append)
+    made = list(batches(source, hz=1.0, clock=ticking(0.2), rest=0.25))
+    assert len(made) > 3
+    assert rests == [0.25] * (len(made) - 1)

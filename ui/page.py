@@ -30,6 +30,7 @@ from ui.theme import page_theme
 from ui.words import dictionary, head
 
 SETTINGS = tuple(field.name for field in fields(RaceRequest))
+REST = 0.03  # seconds behind each batch in which, on a CPU, it is drawn and no forward runs
 HZ = 10.0  # batches a second: smooth to read, and every frame drawn costs the lanes a little
 
 _log = logging.getLogger(__name__)
@@ -158,9 +159,11 @@ def _wire_race(service: Service, controls: Controls, view: gr.HTML) -> None:
         given = locals()
         sent = {name: given[name] for name in SETTINGS}
         # What is loaded may have changed since this page was opened.
-        yield wire({"kind": "started", "service": _about(service)})
+        about = _about(service)
+        yield wire({"kind": "started", "service": about})
+        rest = REST if about["device"] == "cpu" else 0.0
         run = kept.begin(str(visitor.session_hash))
-        with closing(batches(_events(service, sent), HZ, sent=run)) as stream:
+        with closing(batches(_events(service, sent), HZ, sent=run, rest=rest)) as stream:
             for batch in stream:
                 yield wire({"kind": "batch", **batch})
 

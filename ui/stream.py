@@ -67,8 +67,12 @@ def batches(
     hz: float = 12.0,
     clock: Callable[[], float] = time.monotonic,
     sent: Sent | None = None,
+    rest: float = 0.0,
 ) -> Generator[Batch, None, None]:
     """Group events into batches, at most about `hz` a second; `sent` takes them all in.
+
+    rest: seconds to wait behind each batch, on no lane's clock, while server and browser
+    deal with it: on a machine of two cores they would take the time from a forward.
 
     The run's own line goes out at once. If the source raises, the last batch carries
     one sentence in `error`: a UserError's own, a general one for anything else, whose
@@ -85,6 +89,7 @@ def batches(
             if now - last >= 1.0 / hz:
                 yield _batch(sent.run, seq, gone, sent.events[gone:])
                 seq, gone, last = seq + 1, len(sent.events), now
+                time.sleep(rest)
     except UserError as refusal:
         sent.error = str(refusal)
     except Exception:  # noqa: BLE001 (whatever breaks, the text so far is kept)
