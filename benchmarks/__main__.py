@@ -8,6 +8,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
+from benchmarks.asked import add_race
 from engine.errors import UserError
 
 
@@ -15,21 +16,11 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     speed = commands.add_parser("speed", help="lanes against each other and against transformers")
-    speed.add_argument("--model", default="embedded")
-    speed.add_argument("--dtype", default="auto")
-    speed.add_argument("--device", default="auto")
-    speed.add_argument("--questions", type=Path, required=True, help="folder with the sets")
+    add_race(speed, name="speed", questions="folder with the sets", tokens=128)
     speed.add_argument("--sets", default="", help="file stems, comma-separated (default: all)")
-    speed.add_argument("--limit", type=int, default=6, help="questions a set")
-    speed.add_argument("--max-new-tokens", type=int, default=128)
     speed.add_argument("--lanes", default="vanilla,racer")
     speed.add_argument("--peers", default="", help="hf-generate, hf-prompt-lookup")
-    speed.add_argument("--capacity", default="auto")
-    speed.add_argument("--temperature", type=float, default=0.0)
-    speed.add_argument("--top-p", type=float, default=1.0)
-    speed.add_argument("--seed", type=int, default=0)
     speed.add_argument("--context", type=int, default=0, help="pad prompts to this many tokens")
-    speed.add_argument("--json", type=Path, default=Path("results/speed.json"))
     _reasoning(commands.add_parser("reasoning", help="what drafting while thinking saves"))
     gpu = commands.add_parser("gpu", help="one script for a CUDA machine without network")
     gpu.add_argument("--model", default="", help="a model folder; none: random weights")
@@ -50,17 +41,8 @@ def _arguments() -> argparse.Namespace:
 
 
 def _reasoning(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--model", default="embedded")
-    parser.add_argument("--dtype", default="auto")
-    parser.add_argument("--device", default="auto")
-    parser.add_argument("--questions", type=Path, required=True, help="a file of questions")
-    parser.add_argument("--limit", type=int, default=6, help="questions")
-    parser.add_argument("--max-new-tokens", type=int, default=256, help="of the answer")
+    add_race(parser, name="reasoning", questions="a file of questions", tokens=256)
     parser.add_argument("--lanes", default="vanilla,racer,ssr,racer+ssr")
-    parser.add_argument("--capacity", default="auto")
-    parser.add_argument("--temperature", type=float, default=0.0)
-    parser.add_argument("--top-p", type=float, default=1.0)
-    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--thinking-budget", type=int, default=400)
     parser.add_argument("--draft-at", type=int, default=64)
     parser.add_argument("--draft-every", type=int, default=64, help="0: one draft")
@@ -68,7 +50,6 @@ def _reasoning(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ablation", action="store_true", help="prefix, suffix; iterative")
     parser.add_argument("--sweep", default="", help="draft-point, budget")
     parser.add_argument("--figure", type=Path, default=Path("results/reasoning.html"))
-    parser.add_argument("--json", type=Path, default=Path("results/reasoning.json"))
 
 
 def main() -> int:

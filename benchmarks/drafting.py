@@ -32,9 +32,11 @@ def run(args: argparse.Namespace) -> None:
         rows.append((f"{context}", *(f"{cost[part] * 1e3:.3f}" for part in cost)))
     print(f"capacity {args.capacity} · ms a step (median of {STEPS})")
     print(table(("context", *results[CONTEXTS[0]]), rows))
+    before = _text(ANSWERED, seed=ANSWERED)
+    racer = _taught(before, _following(before), likeliest=not args.paper)
     reuse = {
         "ssr": _reuse_cost(None, args.capacity),
-        "racer+ssr": _reuse_cost(_taught(ANSWERED, not args.paper), args.capacity),
+        "racer+ssr": _reuse_cost(racer, args.capacity),
     }
     rows = [(lane, *(f"{cost[part] * 1e3:.3f}" for part in cost)) for lane, cost in reuse.items()]
     print(f"\nthe answer behind {ANSWERED} tokens, a draft of {DRAFTED} being recovered")
@@ -61,11 +63,10 @@ def _following(text: list[int]) -> dict[int, list[int]]:
     return {token: [draw.choice(text) for _ in range(8)] for token in sorted(set(text))}
 
 
-def _taught(context: int, likeliest: bool) -> Racer:
-    """RACER behind a text of `context` tokens."""
-    text = _text(context, seed=context)
-    racer, following = Racer(likeliest=likeliest), _following(text)
-    racer.learn(text, [following[token] for token in text], [SHARES] * context)
+def _taught(text: list[int], following: dict[int, list[int]], *, likeliest: bool) -> Racer:
+    """RACER behind `text`."""
+    racer = Racer(likeliest=likeliest)
+    racer.learn(text, [following[token] for token in text], [SHARES] * len(text))
     racer.observe(text)
     return racer
 
@@ -73,9 +74,8 @@ def _taught(context: int, likeliest: bool) -> Racer:
 def _cost(context: int, capacity: int, *, likeliest: bool) -> dict[str, float]:
     """Median seconds of each part of a step that commits three tokens."""
     text = _text(context + 3 * STEPS + 1, seed=context)
-    racer, following = Racer(likeliest=likeliest), _following(text)
-    racer.learn(text[:context], [following[token] for token in text[:context]], [SHARES] * context)
-    racer.observe(text[:context])
+    following = _following(text)
+    racer = _taught(text[:context], following, likeliest=likeliest)
     return _steps(racer, following, text, context, capacity)
 
 

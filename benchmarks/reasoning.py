@@ -12,6 +12,7 @@ from dataclasses import replace
 from statistics import mean, median
 
 from benchmarks import sweeps
+from benchmarks.asked import race_of
 from benchmarks.questions import evenly, lines_of
 from benchmarks.report import save, table
 from benchmarks.trial import Trial, trials
@@ -50,14 +51,10 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _request(args: argparse.Namespace, prompt: str, lanes: tuple[str, ...]) -> Request:
-    return Request(
+    return race_of(
+        args,
         prompt,
-        lanes=lanes,
-        max_new_tokens=args.max_new_tokens,
-        temperature=args.temperature,
-        top_p=args.top_p,
-        seed=args.seed,
-        capacity=args.capacity,
+        lanes,
         think="on",
         thinking_budget=args.thinking_budget,
         draft_at=args.draft_at,

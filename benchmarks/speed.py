@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks import peers
+from benchmarks.asked import race_of
 from benchmarks.questions import SETS, Question, read
 from benchmarks.repeats import repeats
 from benchmarks.report import geometric_mean, save, table
@@ -95,7 +96,8 @@ def _question(
     args: argparse.Namespace,
 ) -> list[Sample]:
     """All lanes and peers on one question; the peers are held against vanilla's text."""
-    request = _request(question, lanes, args)
+    # The model answers at once, as the peers have it do.
+    request = race_of(args, question.prompt, lanes, think="off")
     samples = _raced(model, question, request)
     prompt, end = model.prompt_ids(question.prompt, model.ask(request)), model.loaded.eos
     reference = next((s.tokens for s in samples if s.lane == "vanilla"), [])
@@ -109,20 +111,6 @@ def _question(
         if sample.lane not in LANES:
             sample.identical = sample.tokens == reference
     return samples
-
-
-def _request(question: Question, lanes: tuple[str, ...], args: argparse.Namespace) -> Request:
-    """The race on one question; the model answers at once, as the peers have it do."""
-    return Request(
-        question.prompt,
-        lanes=lanes,
-        max_new_tokens=args.max_new_tokens,
-        temperature=args.temperature,
-        top_p=args.top_p,
-        seed=args.seed,
-        capacity=args.capacity,
-        think="off",
-    )
 
 
 def _raced(model: Model, question: Question, request: Request) -> list[Sample]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,6 @@ from slipstream import Model, Request
 LANES = ("vanilla", "ssr")
 POINTS = tuple(i / 10 for i in range(1, 10))
 BUDGETS = (0.25, 0.5, 0.75, 1.0, 1.5)
-KINDS = ("draft-point", "budget")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +42,7 @@ def run(
     for kind in kinds:
         if kind not in KINDS:
             raise UserError(f"There is no sweep {kind!r}; choose from {', '.join(KINDS)}.")
-        points = _draft_points(model, requests) if kind == "draft-point" else []
-        if kind == "budget":
-            points = _budgets(model, requests)
+        points = KINDS[kind](model, requests)
         found[kind] = [asdict(point) for point in points]
         rows = [
             (f"{p.at:.0%}", f"{p.saved:+.1%}", f"{p.prefix:.0%}", f"{p.suffix:.0%}") for p in points
@@ -63,26 +60,34 @@ def _draft_points(model: Model, requests: Sequence[tuple[str, Request]]) -> list
     for name, request in requests:
         (alone,) = trials(model, name, replace(request, lanes=("vanilla",)))
         lengths[name] = alone.thinking
-    points = []
-    for share in POINTS:
-        found = []
-        for name, request in requests:
-            at = max(1, round(share * lengths[name]))
-            asked = replace(request, lanes=LANES, draft_at=at, draft_every=0)
-            found.extend(trials(model, name, asked))
-        points.append(_point(share, found))
-    return points
+
+    def asked(name: str, request: Request, share: float) -> Request:
+        return replace(request, draft_at=max(1, round(share * lengths[name])), draft_every=0)
+
+    return _swept(model, requests, POINTS, asked)
 
 
 def _budgets(model: Model, requests: Sequence[tuple[str, Request]]) -> list[Point]:
     """Other thinking budgets, with the draft points as asked for."""
+
+    def asked(name: str, request: Request, share: float) -> Request:
+        return replace(request, thinking_budget=max(1, round(share * request.thinking_budget)))
+
+    return _swept(model, requests, BUDGETS, asked)
+
+
+def _swept(
+    model: Model,
+    requests: Sequence[tuple[str, Request]],
+    shares: Sequence[float],
+    asked: Callable[[str, Request, float], Request],
+) -> list[Point]:
+    """Every question at every share, changed for it by `asked`."""
     points = []
-    for share in BUDGETS:
-        found = []
+    for share in shares:
+        found: list[Trial] = []
         for name, request in requests:
-            budget = max(1, round(share * request.thinking_budget))
-            asked = replace(request, lanes=LANES, thinking_budget=budget)
-            found.extend(trials(model, name, asked))
+            found += trials(model, name, replace(asked(name, request, share), lanes=LANES))
         points.append(_point(share, found))
     return points
 
@@ -97,6 +102,9 @@ def _point(at: float, found: Sequence[Trial]) -> Point:
         sum(trial.prefix for trial in own) / answer,
         sum(trial.suffix for trial in own) / answer,
     )
+
+
+KINDS = {"draft-point": _draft_points, "budget": _budgets}
 
 
 def draw(kind: str, points: Sequence[Point], path: Path) -> None:

@@ -225,8 +225,8 @@ class Speculation:
             text = TextPieces(self.vocabulary)
             self.check = Check(self.lane, self.newest.id, list(draft), text)
 
-    def events(self, step: Step, answer: Sequence[int], aside: Aside | None) -> list[LaneEvent]:
-        """What is to be told of the step just made; `answer` is all of it so far."""
+    def events(self, step: Step, aside: Aside | None) -> list[LaneEvent]:
+        """What is to be told of the step just made."""
         told: list[LaneEvent] = []
         place = (step.lane, step.index, step.start, step.seconds)
         if self._replaced is not None:
@@ -235,12 +235,11 @@ class Speculation:
         if aside is not None:
             new = len(aside.branch.tokens) - aside.branch.told
             told.append(aside.branch.event(*place, sources_of(aside.tree, aside.walk.path, new)))
-        if self.check is not None and self.check.follow(step, answer):
-            told.append(self.check.verdict(step.start + step.seconds, answer))
-            self.check = None
+        if self.check is not None and self.check.follow(step, self.main.answer):
+            told.append(self._verdict(self.check, step.start + step.seconds))
         return told
 
-    def ended(self, step: int, now: float, answer: Sequence[int]) -> list[LaneEvent]:
+    def ended(self, step: int, now: float) -> list[LaneEvent]:
         """The lane has ended with `step`: what was open closes, what was checked is decided."""
         told: list[LaneEvent] = []
         if self.branch is not None:
@@ -248,9 +247,13 @@ class Speculation:
             self._close("finish")
             told.append(branch.event(self.lane, step, now, 0.0, ()))
         if self.check is not None:
-            told.append(self.check.verdict(now, answer))
-            self.check = None
+            told.append(self._verdict(self.check, now))
         return told
+
+    def _verdict(self, check: Check, now: float) -> Verify:
+        """The check is over."""
+        self.check = None
+        return check.verdict(now, self.main.answer)
 
     def _close(self, reason: str) -> None:
         """Take the branch's rows out of the cache and give its text to the drafter."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import Protocol
 
@@ -152,7 +152,8 @@ class Auto:
         # A child is never likelier than its parent and comes after it, so any
         # beginning of this order is a tree.
         order = sorted(range(len(tree)), key=lambda node: (-likely[node], node))
-        size = self._last = self._worth(order, likely, past)
+        costs = self._cost.curve(len(tree), past)
+        size = self._last = _best_size([likely[node] for node in order], costs)
         if size == 1 and len(tree) > 1:
             self._idle += 1
             if self._idle % _PROBE == 0:
@@ -171,8 +172,7 @@ class Auto:
         ]
         ranked = sorted(worth, key=lambda each: (each[2] > 0, -each[0], each[1], each[2]))
         costs = self._cost.curve(len(ranked), past)
-        size = max(range(2, len(ranked) + 1), key=_rate([each[0] for each in ranked], costs))
-        kept = ranked[:size]
+        kept = ranked[: _best_size([each[0] for each in ranked], costs, least=2)]
         own = sorted(node for _, which, node in kept if which == 0)
         beside = [node for _, which, node in kept if which == 1]
         allowed = costs[len(own)] * _SLOWER  # the text's own tree and the branch's root
@@ -190,16 +190,6 @@ class Auto:
         if PREFIX in tree.sources or SUFFIX in tree.sources:
             confirmed = sum(tree.sources[node] in (PREFIX, SUFFIX) for node in path[1:])
             self.worth += 0.05 * (_MOST_WORTH * confirmed / len(path) - self.worth)
-
-    def _worth(self, order: Sequence[int], likely: Sequence[float], past: int) -> int:
-        """How many nodes of `order` give the most expected tokens a second."""
-        best, most, expected = 1, 0.0, 0.0
-        costs = self._cost.curve(len(order), past)
-        for size, node in enumerate(order, start=1):
-            expected += likely[node]
-            if expected / costs[size - 1] > most:
-                best, most = size, expected / costs[size - 1]
-        return best
 
     def _probe(self, most: int, past: int) -> int:
         """Nodes to look at although they do not pay, for 2% of a lane's time at most.
@@ -223,7 +213,7 @@ def _reached(tree: DraftTree, acceptance: Acceptance) -> list[float]:
     return likely
 
 
-def _rate(worth: Sequence[float], costs: Sequence[float]) -> Callable[[int], float]:
-    """Expected worth a second of the first n of `worth`."""
+def _best_size(worth: Sequence[float], costs: Sequence[float], least: int = 1) -> int:
+    """How many of `worth`, from the first on, give the most a second; `least` at least."""
     sums = list(accumulate(worth))
-    return lambda size: sums[size - 1] / costs[size - 1]
+    return max(range(least, len(sums) + 1), key=lambda size: sums[size - 1] / costs[size - 1])

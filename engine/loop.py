@@ -252,9 +252,7 @@ class _Lane:
         """What the step did beside the text: the draft that grew, and how it was verified."""
         if self.side is None:
             return []
-        start = self.tally.answer_from
-        answer = [] if start is None else self.main.written.tokens[start:]
-        events = self.side.events(step, answer, aside)
+        events = self.side.events(step, aside)
         self.tally.learn(events)
         return events
 
@@ -272,15 +270,14 @@ class _Lane:
 
     def finish(self, reason: str, message: str = "") -> list[LaneEvent]:
         """The last events; the prefill counts as one forward and gave step 0."""
-        thinking = self.main.state.thinking
+        thinking, answered = self.main.state.thinking, self.main.answered
         events: list[LaneEvent] = []
-        totals = self.tally.totals(self.clock, thinking)
+        totals = self.tally.totals(self.clock, thinking, answered)
         note = ""
         if self.side is not None:
-            start = self.tally.answer_from
-            answer = [] if start is None else self.main.written.tokens[start:]
-            events = self.side.ended(int(self.tally.sums["steps"]) - 1, self.clock, answer)
+            events = self.side.ended(int(self.tally.sums["steps"]) - 1, self.clock)
             self.tally.learn(events)
             totals |= self.tally.speculated(self.side.drafts, self.side.tokens)
-            note = self.tally.note(thinking, self.side.drafts) if reason != "error" else ""
+            if reason != "error":
+                note = self.tally.note(thinking, answered, self.side.drafts)
         return [*events, Finish(self.lane, reason, totals, message, note)]

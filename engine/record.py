@@ -124,6 +124,27 @@ def fold(events: Iterable[Event]) -> dict[str, str]:
     return texts
 
 
+def halves(events: Iterable[Event], lane: str) -> dict[str, str]:
+    """One lane's text by phase; "reasoning" is absent where it did not think."""
+    texts = {"answer": ""}
+    phase, written = "answer", 0
+    borders: list[Phase] = []
+    for event in events:
+        if isinstance(event, Phase) and event.lane == lane:
+            borders.append(event)
+        elif isinstance(event, Step) and event.lane == lane:
+            for piece in event.pieces:
+                start = 0
+                while borders and borders[0].at == written:
+                    border = borders.pop(0)
+                    texts[phase] += piece[start : border.cut]
+                    phase, start = border.phase, border.cut
+                    texts.setdefault(phase, "")
+                texts[phase] += piece[start:]
+                written += 1
+    return texts
+
+
 def check(events: Iterable[Event], *, whole: bool = True) -> None:
     """Do the events agree with each other?
 

@@ -25,15 +25,13 @@ _SHORT = 16
 class Tally:
     """Sums over a lane's steps, and when its thinking ended.
 
-    answer_from: index of the answer's first token, None while there is none. ended,
-    answer_at: lane time of the step that ended the thinking, and of the one with the
-    answer's first token.
+    ended, answer_at: lane time of the step that ended the thinking, and of the one with
+    the answer's first token.
     """
 
     sums: dict[str, float] = field(default_factory=lambda: dict.fromkeys(_SUMS, 0))
     reused: dict[str, int] = field(default_factory=lambda: {PREFIX: 0, SUFFIX: 0})
     verify_seconds: float = 0.0
-    answer_from: int | None = None
     ended: float | None = None
     answer_at: float | None = None
 
@@ -54,7 +52,6 @@ class Tally:
         now = step.start + step.seconds
         if self.ended is None:
             self.ended = now
-            self.answer_from = int(sums["tokens"]) - state.index
         if self.answer_at is None and state.index:
             self.answer_at = now
 
@@ -62,14 +59,17 @@ class Tally:
         """Take in what was said beside the step."""
         self.verify_seconds += sum(e.seconds for e in events if isinstance(e, Verify))
 
-    def totals(self, clock: float, thinking: int) -> dict[str, float]:
-        """Totals at `clock`; those of the thinking where there was any."""
+    def totals(self, clock: float, thinking: int, answered: int) -> dict[str, float]:
+        """Totals at `clock`; those of the thinking where there was any.
+
+        thinking, answered: tokens of each.
+        """
         found = {**self.sums, "forwards": self.sums["steps"], "seconds": clock}
         if thinking:
             ended = clock if self.ended is None else self.ended
             found["thinking_tokens"] = thinking
             found["thinking_seconds"] = ended - self.sums["prefill_seconds"]
-            found["answer_tokens"] = self._answer()
+            found["answer_tokens"] = answered
             if self.answer_at is not None:
                 found["answer_at"] = self.answer_at
         return found
@@ -84,17 +84,14 @@ class Tally:
             "verify_seconds": self.verify_seconds,
         }
 
-    def note(self, thinking: int, drafts: int) -> str:
+    def note(self, thinking: int, answered: int, drafts: int) -> str:
         """Why drafting the answer saved nothing; empty where it saved a forward or more."""
         if not thinking:
             return "no-thinking"
-        if self.answer_from is None or not self._answer():
+        if not answered:
             return "no-answer"
         if not drafts:
             return "short-thinking"
         if sum(self.reused.values()):
             return ""
-        return "short-answer" if self._answer() < _SHORT else "early-difference"
-
-    def _answer(self) -> int:
-        return 0 if self.answer_from is None else int(self.sums["tokens"]) - self.answer_from
+        return "short-answer" if answered < _SHORT else "early-difference"

@@ -147,9 +147,7 @@ class TextPieces:
             self.borders = []
         data = self.vocabulary.bytes_of(token)
         if not self._phases.thinks or before.mode == ANSWER:
-            if self._leading and data:
-                data = self._without_leading(data)
-            return self._decoder.decode(data)
+            return self._decoder.decode(self._without_leading(data))
         return self._marked(token, data, ends)
 
     def _marked(self, token: int, data: bytes, ends: Ends) -> str:
@@ -177,9 +175,7 @@ class TextPieces:
 
     def _spell(self, token: int, data: bytes) -> list[bytes]:
         """Hold the token's bytes as spelled; those that are no text are held as nothing."""
-        shown = data
-        if self._leading and data:
-            shown = self._without_leading(data)
+        shown = self._without_leading(data)
         known = 0 <= token < len(self.vocabulary.spelled)
         hidden = len(self.vocabulary.spelled[token]) - len(shown) if known else 0
         parts = [b""] * hidden + [shown[i : i + 1] for i in range(len(shown))]
@@ -215,6 +211,9 @@ class TextPieces:
         return self.vocabulary.label(token)
 
     def _without_leading(self, data: bytes) -> bytes:
+        """`data` less what the decoder drops at the start of a text, as far as it is the start."""
+        if not (self._leading and data):
+            return data
         if self._leading == _FIRST_TOKEN:
             self._leading = 0
             return data.replace(b" ", b"")

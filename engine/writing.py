@@ -71,6 +71,11 @@ class Writing:
         """Tokens of the answer so far."""
         return self.state.index if self.state.mode == ANSWER else 0
 
+    @property
+    def answer(self) -> list[int]:
+        """The answer so far."""
+        return self.written.tokens[len(self.written.tokens) - self.answered :]
+
     def propose(self, most: int, deepest: int) -> DraftTree:
         """What the drafter proposes after the last token: at most `most` nodes, root included.
 

@@ -9,10 +9,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeGuard
 
 from engine.errors import UserError
-from engine.events import Compare, Event, Finish, Phase, Run, Step
-from engine.record import Writer
+from engine.events import Compare, Event, Finish, Phase, Run
+from engine.record import Writer, halves
 from slipstream.lanes import DEFAULT_LANES, LANES
 from slipstream.model import Model
 from slipstream.request import Bounds, Request
@@ -135,36 +136,19 @@ def _report(lanes: Sequence[str], events: Sequence[Event]) -> None:
     ends = {event.lane: event for event in events if isinstance(event, Finish)}
     for lane in lanes:
         print(f"── {lane} ──")
-        thinking, answer, by = _text(lane, events)
-        if thinking is not None:
-            print(f"[thinking, {by}]\n{thinking.strip()}\n\n[answer]")
-        print(f"{answer}\n")
+        texts = halves(events, lane)
+        if "reasoning" in texts:
+            closed = [event.by for event in events if _closes(event, lane)]
+            by = f"closed by the {closed[0]}" if closed else "not closed"
+            print(f"[thinking, {by}]\n{texts['reasoning'].strip()}\n\n[answer]")
+        print(f"{texts['answer']}\n")
         print(f"{_figures(ends[lane])}\n")
     for verdict in (event for event in events if isinstance(event, Compare) and event.complete):
         print(f"{verdict.lane}: {_verdict(verdict)}")
 
 
-def _text(lane: str, events: Sequence[Event]) -> tuple[str | None, str, str]:
-    """A lane's thinking (None: it had none), its answer, and who closed the thinking."""
-    parts: dict[str, str] = {"answer": ""}
-    borders = [event for event in events if isinstance(event, Phase) and event.lane == lane]
-    by, place = "not closed", 0
-    for event in events:
-        if not isinstance(event, Step) or event.lane != lane:
-            continue
-        for piece in event.pieces:
-            current = "answer"
-            for border in borders:
-                if place > border.at or (place == border.at and not border.cut):
-                    current = border.phase
-                elif place == border.at:
-                    parts[current] = parts.get(current, "") + piece[: border.cut]
-                    current, piece = border.phase, piece[border.cut :]
-            parts[current] = parts.get(current, "") + piece
-            place += 1
-    for border in borders:
-        by = f"closed by the {border.by}" if border.phase == "answer" else by
-    return parts.get("reasoning", "" if borders else None), parts["answer"], by
+def _closes(event: Event, lane: str) -> TypeGuard[Phase]:
+    return isinstance(event, Phase) and event.lane == lane and event.phase == "answer"
 
 
 def _figures(finish: Finish) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import fields
 from typing import Any
 
 from engine.errors import ModelError, UserError
@@ -114,19 +115,5 @@ class PageService:
 
 
 def _plain(request: Any) -> Request:
-    """The page's request as this package's own."""
-    return Request(
-        prompt=request.prompt,
-        lanes=tuple(request.lanes),
-        max_new_tokens=request.max_new_tokens,
-        temperature=request.temperature,
-        top_p=request.top_p,
-        top_k=request.top_k,
-        seed=request.seed,
-        capacity=request.capacity,
-        think=request.think,
-        thinking_budget=request.thinking_budget,
-        draft_at=request.draft_at,
-        draft_every=request.draft_every,
-        draft_length=request.draft_length,
-    )
+    """The page's request, which has the same fields, as this package's own."""
+    return Request(**{each.name: getattr(request, each.name) for each in fields(Request)})

@@ -17,7 +17,43 @@ from ssr.suffix_cache import SuffixCache
 _REUSED = 0.75
 
 
-class SSR:
+class _Joined:
+    """Reused drafts first, then another method if there is one beside."""
+
+    def __init__(self, reuse: Reuse | None, beside: TreeDrafter | None) -> None:
+        self.successors = 0 if beside is None else beside.successors
+        self._reuse = reuse
+        self._beside = beside
+
+    def learn(
+        self,
+        tokens: Sequence[int],
+        successors: Sequence[Sequence[int]],
+        shares: Sequence[Sequence[float]],
+    ) -> None:
+        """Scored positions teach the other method."""
+        if self._beside is not None:
+            self._beside.learn(tokens, successors, shares)
+
+    def observe(self, tokens: Sequence[int]) -> None:
+        """Committed text: what is reused follows it from the answer's first token on."""
+        if self._beside is not None:
+            self._beside.observe(tokens)
+        if self._reuse is not None:
+            self._reuse.observe(tokens)
+
+    def propose(self, root: int, capacity: int) -> DraftTree:
+        """What the drafts say; what room is left is the other method's."""
+        tree = DraftTree(root)
+        if self._reuse is not None:
+            share = 1.0 if self._beside is None else _REUSED
+            self._reuse.fill(tree, min(capacity, max(2, int(capacity * share))))
+        if self._beside is not None:
+            self._beside.fill(tree, capacity)
+        return tree
+
+
+class SSR(_Joined):
     """Has the answer drafted while the model thinks, and reuses the draft when it answers.
 
     beside: another method (RACER) that drafts in the thinking, in the branch and in the
@@ -35,38 +71,13 @@ class SSR:
         suffix: bool = True,
         separate: bool = False,
     ) -> None:
-        self.successors = 0 if beside is None else beside.successors
+        super().__init__(None, beside)
         self.schedule = schedule
         self.cache = SuffixCache()
-        self._beside = beside
         self._halves = {"prefix": prefix, "suffix": suffix}
         self._separate = separate
         self._opened = 0
         self._last: list[int] = []
-        self._reuse: Reuse | None = None
-
-    def learn(
-        self,
-        tokens: Sequence[int],
-        successors: Sequence[Sequence[int]],
-        shares: Sequence[Sequence[float]],
-    ) -> None:
-        """Scored positions teach the other method."""
-        if self._beside is not None:
-            self._beside.learn(tokens, successors, shares)
-
-    def observe(self, tokens: Sequence[int]) -> None:
-        """Committed text: the prompt, the thinking, and after `answer` the answer."""
-        if self._beside is not None:
-            self._beside.observe(tokens)
-        if self._reuse is not None:
-            self._reuse.observe(tokens)
-
-    def propose(self, root: int, capacity: int) -> DraftTree:
-        """In the answer what the drafts say; what room is left is the other method's."""
-        tree = DraftTree(root)
-        _fill(tree, capacity, self._reuse, self._beside)
-        return tree
 
     def opens(self, thinking: int) -> int:
         """A draft at each draft point; of several passed in one step the last."""
@@ -76,11 +87,11 @@ class SSR:
         self._opened = due
         return self.schedule.length
 
-    def branch(self) -> _Branch:
+    def branch(self) -> _Joined:
         """A drafter that has the last draft checked and extended, and its spans recovered."""
         cache = SuffixCache() if self._separate else self.cache
         reuse = Reuse(cache, () if self._separate else self._last)
-        return _Branch(reuse, None if self._beside is None else self._beside.beside())
+        return _Joined(reuse, None if self._beside is None else self._beside.beside())
 
     def written(self, draft: Sequence[int]) -> bool:
         """Keep a draft; one that only repeats the beginning of the last adds nothing."""
@@ -94,43 +105,3 @@ class SSR:
         """Thinking has ended: propose the last draft that was kept."""
         self._reuse = Reuse(self.cache, self._last, **self._halves)
         return self._last if self._halves["prefix"] else ()
-
-
-class _Branch:
-    """What drafts in a branch: the last draft, and another method if there is one."""
-
-    def __init__(self, reuse: Reuse, beside: TreeDrafter | None) -> None:
-        self.successors = 0 if beside is None else beside.successors
-        self._reuse = reuse
-        self._beside = beside
-
-    def learn(
-        self,
-        tokens: Sequence[int],
-        successors: Sequence[Sequence[int]],
-        shares: Sequence[Sequence[float]],
-    ) -> None:
-        """Scored positions teach the other method."""
-        if self._beside is not None:
-            self._beside.learn(tokens, successors, shares)
-
-    def observe(self, tokens: Sequence[int]) -> None:
-        """The draft as it is written."""
-        self._reuse.observe(tokens)
-        if self._beside is not None:
-            self._beside.observe(tokens)
-
-    def propose(self, root: int, capacity: int) -> DraftTree:
-        """How the draft may go on."""
-        tree = DraftTree(root)
-        _fill(tree, capacity, self._reuse, self._beside)
-        return tree
-
-
-def _fill(tree: DraftTree, capacity: int, reuse: Reuse | None, beside: TreeDrafter | None) -> None:
-    """Reused drafts first, then the other method."""
-    if reuse is not None:
-        share = 1.0 if beside is None else _REUSED
-        reuse.fill(tree, min(capacity, max(2, int(capacity * share))))
-    if beside is not None:
-        beside.fill(tree, capacity)

@@ -89,23 +89,24 @@ class SuffixCache:
 
     def following(self, place: int, most: int) -> Sequence[int]:
         """At most `most` tokens of the draft that `place` lies in, from there on."""
-        for start, tokens in reversed(self._drafts):
-            if place >= start:
-                return tokens[place - start : place - start + most]
-        return []
+        start, tokens = self._around(place)
+        return tokens[place - start : place - start + most]
 
     def _length(self, text: Sequence[int], place: int) -> int:
         """Tokens before `place` that are the end of `text`, LONGEST at most."""
+        start, tokens = self._around(place)
+        at, length = place - start, 0
+        most = min(at, len(text), LONGEST)
+        while length < most and text[-1 - length] == tokens[at - 1 - length]:
+            length += 1
+        return length
+
+    def _around(self, place: int) -> tuple[int, list[int]]:
+        """The draft that `place` lies in, or right behind: its first place, its tokens."""
         for start, tokens in reversed(self._drafts):
             if place >= start:
-                at, length = place - start, 0
-                while (
-                    length < min(at, len(text), LONGEST)
-                    and text[-1 - length] == tokens[at - 1 - length]
-                ):
-                    length += 1
-                return length
-        return 0
+                return start, tokens
+        return place, []
 
 
 def _keys(start: int, tokens: Sequence[int]) -> Iterator[tuple[tuple[int, ...], int]]:

@@ -13,7 +13,7 @@ import pytest
 
 from engine.errors import RecordingError
 from engine.events import Compare, Draft, Finish, Phase, Prefill, Run, Step, Tree, Verify
-from engine.record import Writer, check, fold, load, save
+from engine.record import Writer, check, fold, halves, load, save
 
 PROMPT = 10
 
@@ -352,3 +352,22 @@ def test_a_recording_never_replaces_what_is_no_ordinary_file(tmp_path: Path) -> 
         pass
     assert link.is_symlink()
     assert kept.exists()
+
+
+def test_a_lanes_thinking_and_answer_are_told_apart_to_the_letter():
+    events = [
+        Phase("ssr", "reasoning", 1, "model", 2),
+        step("ssr", 0, 1.0, [7, 8], ["", "\n ab"]),
+        Phase("ssr", "answer", 3, "budget", 1),
+        step("ssr", 1, 1.25, [9, 5, 6], ["c", "d한", "!"]),
+        step("vanilla", 0, 1.0, [1], ["no"]),
+    ]
+    assert halves(events, "ssr") == {"answer": "\n 한!", "reasoning": "abcd"}
+    assert halves(events, "vanilla") == {"answer": "no"}
+    assert halves(events, "racer") == {"answer": ""}
+    both = [
+        Phase("x", "reasoning", 0, "model", 0),
+        Phase("x", "answer", 0, "model", 2),
+        step("x", 0, 1.0, [1], ["in out"]),
+    ]
+    assert halves(both, "x") == {"answer": " out", "reasoning": "in"}

@@ -1,0 +1,43 @@
+"""The arguments that benchmarks of races share, and the race they ask for."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from slipstream import Request
+
+
+def add_race(parser: argparse.ArgumentParser, *, name: str, questions: str, tokens: int) -> None:
+    """Add them. name: of the result files; questions, tokens: what and how many by default."""
+    parser.add_argument("--model", default="embedded")
+    parser.add_argument("--dtype", default="auto")
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--questions", type=Path, required=True, help=questions)
+    parser.add_argument("--limit", type=int, default=6, help="questions a set")
+    parser.add_argument("--max-new-tokens", type=int, default=tokens, help="of the answer")
+    parser.add_argument("--capacity", default="auto")
+    parser.add_argument("--temperature", type=float, default=0.0)
+    parser.add_argument("--top-p", type=float, default=1.0)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", type=Path, default=Path(f"results/{name}.json"))
+
+
+def race_of(
+    args: argparse.Namespace, prompt: str, lanes: tuple[str, ...], **thinking: Any
+) -> Request:
+    """The race on one prompt; `thinking`: further fields of the request."""
+    from slipstream import Request  # `--help` needs no torch
+
+    return Request(
+        prompt,
+        lanes=lanes,
+        max_new_tokens=args.max_new_tokens,
+        temperature=args.temperature,
+        top_p=args.top_p,
+        seed=args.seed,
+        capacity=args.capacity,
+        **thinking,
+    )
