@@ -9,7 +9,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo test check format model clean
+.PHONY: demo test train check format model clean
 .DEFAULT_GOAL := demo
 
 BIN := .venv/bin
@@ -31,6 +31,12 @@ model: .venv/.installed
 
 test: .venv/.tested
 	$(BIN)/python -m pytest $(ARGS)
+
+# An interrupted training goes on where it was when it is started again.
+train: .venv/.trained
+	$(BIN)/python -m training.train $(ARGS)
+	$(BIN)/python -m training.evaluate --adapter build/reasoner/adapter
+	$(BIN)/python -m training.publish
 
 check: .venv/.tested
 	$(BIN)/ruff format --check .
@@ -65,6 +71,10 @@ clean:
 		f"CUDA {torch.version.cuda}" if torch.version.cuda else "the CPU")'
 	@touch $@
 
-.venv/.tested: requirements-dev.txt .venv/.installed
+.venv/.trained: requirements-training.txt .venv/.installed
+	$(PIP) install --quiet -r requirements-training.txt
+	@touch $@
+
+.venv/.tested: requirements-dev.txt requirements-training.txt .venv/.installed
 	$(PIP) install --quiet -r requirements-dev.txt
 	@touch $@

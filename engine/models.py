@@ -15,6 +15,7 @@ import torch
 import transformers
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, PreTrainedConfig
 
+from engine import adapter
 from engine.errors import MemoryShort, ModelError
 from engine.placement import Placement, choose_device, choose_dtype, device_name, place
 from engine.quiet import quiet
@@ -55,7 +56,9 @@ def load(
     dtype: str = "auto",
     progress: Progress | None = None,
 ) -> Loaded:
-    """Load the model that `spec` names: auto, embedded, a folder, a .gguf file or a hub id.
+    """Load the model that `spec` names.
+
+    spec: auto, embedded, embedded-base, a folder, a .gguf file or a hub id.
 
     device: auto, cpu, cuda, cuda:1, mps. dtype: auto, float32, bfloat16, float16, float64.
     progress: told in one line each what takes long.
@@ -121,7 +124,10 @@ def _config(source: Source) -> Any:
 
 
 def _tokenizer(source: Source) -> Any:
-    return _read(source, AutoTokenizer.from_pretrained, trust_remote_code=False)
+    tokenizer = _read(source, AutoTokenizer.from_pretrained, trust_remote_code=False)
+    if source.adapter and (own := adapter.template(source.adapter)):
+        tokenizer.chat_template = own
+    return tokenizer
 
 
 def _weights(source: Source, config: Any, placement: Placement) -> Any:
@@ -130,7 +136,7 @@ def _weights(source: Source, config: Any, placement: Placement) -> Any:
         source,
         AutoModelForCausalLM.from_pretrained,
         config=config,
-        dtype=placement.dtype,
+        dtype=torch.float32 if source.adapter else placement.dtype,
         device_map=placement.device_map,
         attn_implementation="sdpa",
         use_safetensors=None if source.gguf else True,
@@ -142,6 +148,9 @@ def _weights(source: Source, config: Any, placement: Placement) -> Any:
         raise ModelError(
             f"{source.name} lacks {len(absent)} of its weights ({absent[0]}); fetch it again."
         )
+    if source.adapter:  # merged in float32, rounded once
+        adapter.merge(model, source.adapter)
+        model = model.to(placement.dtype)
     if placement.device_map is None:
         model = model.to(placement.device)
     return model.eval().requires_grad_(False)

@@ -11,11 +11,12 @@ import json
 import logging
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from engine import embedded
+from engine.adapter import fingerprint
 from engine.errors import ModelError
 
 log = logging.getLogger(__name__)
@@ -39,7 +40,8 @@ class HubSilent(ModelError):  # noqa: N818  (reads as a sentence where it is cau
 class Source:
     """Where a model is, in the words of `from_pretrained`.
 
-    path: folder or hub id. options: revision, local_files_only, gguf_file.
+    path: folder or hub id. options: revision, local_files_only, gguf_file. adapter: a folder
+    with a LoRA adapter to be merged into the weights.
     """
 
     path: str
@@ -47,6 +49,7 @@ class Source:
     revision: str
     options: dict[str, Any] = field(default_factory=dict)
     note: str = ""
+    adapter: Path | None = None
 
     @property
     def gguf(self) -> bool:
@@ -61,6 +64,8 @@ def resolve(spec: str, progress: Callable[[str], None]) -> Source:
     """
     if spec == "embedded":
         return embedded_source(progress)
+    if spec == "embedded-base":
+        return embedded_base(progress)
     try:
         path = Path(spec).expanduser()
         folder = path.is_dir()
@@ -80,7 +85,7 @@ def resolve(spec: str, progress: Callable[[str], None]) -> Source:
         return _hub(match["repo"], match["revision"])
     raise ModelError(
         f"There is no folder {spec!r}; name a folder, a .gguf file, a hub id like "
-        f"{AUTO_HUB_MODEL}, or embedded."
+        f"{AUTO_HUB_MODEL}, embedded, or embedded-base."
     )
 
 
@@ -90,7 +95,22 @@ def _short(spec: str) -> str:
 
 
 def embedded_source(progress: Callable[[str], None]) -> Source:
-    """The model that needs no hub, made on first use."""
+    """The model that needs no hub, made on first use, with the adapter that lets it think."""
+    base = embedded_base(progress)
+    return replace(
+        base,
+        name=f"{base.name} + reasoner",
+        revision=f"{base.revision}, adapter {fingerprint(embedded.ADAPTER)}",
+        note=(
+            "Small model that runs anywhere. It learned to think before it answers eight kinds "
+            "of tasks, such as tables, routes and Python classes; outside them it knows little."
+        ),
+        adapter=embedded.ADAPTER,
+    )
+
+
+def embedded_base(progress: Callable[[str], None]) -> Source:
+    """The embedded model without an adapter."""
     return Source(
         str(embedded.embedded(progress)),
         embedded.NAME,

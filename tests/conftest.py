@@ -24,3 +24,9 @@ def tiny_model(request: pytest.FixtureRequest) -> Any:
 def real() -> Loaded:
     """The embedded model, as a page on a CPU loads it; not to be changed. For `model` tests."""
     return load("embedded", device="cpu")
+
+
+@pytest.fixture(scope="session")
+def base() -> Loaded:
+    """The embedded model without its adapter, which does not think by itself; not to be changed."""
+    return load("embedded-base", device="cpu")

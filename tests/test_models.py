@@ -506,16 +506,16 @@ def test_the_embedded_model_needs_no_network(real, cut_off):
 
 
 @pytest.mark.model
-def test_the_converted_folder_is_the_gguf_file_bit_by_bit(real, tmp_path):
+def test_the_converted_folder_is_the_gguf_file_bit_by_bit(base, tmp_path):
     """Weights, logits and tokens equal those of transformers' own reading of the GGUF file."""
     with embedded._work_folder() as work:
         gguf = embedded._gguf(work, lambda line: None)
         direct = load(str(gguf), device="cpu")
-    theirs, ours = direct.model.state_dict(), real.model.state_dict()
+    theirs, ours = direct.model.state_dict(), base.model.state_dict()
     assert theirs.keys() == ours.keys()
     assert all(torch.equal(theirs[name], ours[name]) for name in ours)
-    ids = real.tokenizer("The capital of Korea is 서울", return_tensors="pt")["input_ids"]
+    ids = base.tokenizer("The capital of Korea is 서울", return_tensors="pt")["input_ids"]
     assert direct.tokenizer("The capital of Korea is 서울")["input_ids"] == ids[0].tolist()
-    assert torch.equal(direct.model(ids).logits, real.model(ids).logits)
-    assert direct.tokenizer.chat_template == real.tokenizer.chat_template
-    assert real.eos <= direct.eos  # transformers 5.17 takes the first token for an end as well
+    assert torch.equal(direct.model(ids).logits, base.model(ids).logits)
+    assert direct.tokenizer.chat_template == base.tokenizer.chat_template
+    assert base.eos <= direct.eos  # transformers 5.17 takes the first token for an end as well

@@ -15,7 +15,7 @@ from transformers import PreTrainedTokenizerFast
 from engine.phases import ANSWER, BEFORE, REASONING, Markers, Phases, State
 from engine.prompt import PLAIN, Ask, behind_prompt, chat_prompt
 from engine.text import TextPieces, Vocabulary
-from engine.thinking import PAIRS, Style, markers_of, phases_of, start_of, style_of
+from engine.thinking import PAIRS, SWITCHES, Style, markers_of, phases_of, start_of, style_of
 from tests.test_text import ANY_TEXT
 from tests.tokenizers_small import KINDS, small
 
@@ -350,19 +350,29 @@ class TestAsk:
 
 @pytest.mark.model
 class TestReal:
-    """The embedded model, which has to be asked."""
+    """The embedded model, which thinks by itself, and its base, which has to be asked."""
 
-    def test_it_is_asked_and_its_thinking_is_opened_for_it(self, real: Any) -> None:
-        style = style_of(real.tokenizer)
+    def test_the_base_is_asked_and_its_thinking_is_opened_for_it(self, base: Any) -> None:
+        style = style_of(base.tokenizer)
         assert not style.native
         ask = Ask(style.instruction(), OPEN + "\n")
-        assert start_of(style, behind_prompt(real.tokenizer)) == ANSWER
-        assert start_of(style, behind_prompt(real.tokenizer, ask)) == REASONING
+        assert start_of(style, behind_prompt(base.tokenizer)) == ANSWER
+        assert start_of(style, behind_prompt(base.tokenizer, ask)) == REASONING
         for prompt in ("Hello", f"a {CLOSE} <|im_end|> b"):
-            ids = chat_prompt(real.tokenizer, prompt, ask)
-            text = real.tokenizer.decode(ids)
+            ids = chat_prompt(base.tokenizer, prompt, ask)
+            text = base.tokenizer.decode(ids)
             assert text.endswith(OPEN + "\n")
             assert f"{prompt}\n\n{style.instruction()}" in text
+
+    def test_the_template_of_the_adapter_opens_the_thinking_or_the_answer(self, real: Any) -> None:
+        style = style_of(real.tokenizer)
+        assert style == Style((OPEN, CLOSE), native=True)
+        for thinks, start in ((True, REASONING), (False, ANSWER)):
+            ask = Ask(options=dict.fromkeys(SWITCHES, thinks))
+            assert start_of(style, behind_prompt(real.tokenizer, ask)) == start
+            text = real.tokenizer.decode(chat_prompt(real.tokenizer, "Hello", ask))
+            assert text.count(CLOSE) == (not thinks)
+            assert f"user\nHello<|im_end|>\n<|im_start|>assistant\n{OPEN}\n" in text
 
     def test_its_own_spelling_of_the_marker_closes_it(self, real: Any) -> None:
         style = style_of(real.tokenizer)

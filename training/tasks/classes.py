@@ -19,7 +19,7 @@ from training.checks import (
 )
 from training.tasks.family import Family
 from training.tasks.forms import Form, forms, join_ask, read_any, split_ask
-from training.tasks.pools import NUMBER_FIELDS, RECORD_NOUNS, TEXT_FIELDS, part
+from training.tasks.pools import NUMBER_FIELDS, RECORD_NOUNS, TEXT_FIELDS, mixed
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,12 +185,12 @@ _METHOD_LEADS = ("Methods:", "The methods:", "Its methods:", "It can do this:", 
 
 def draw(rng: Random, split: str) -> Blueprint:
     """One or two text fields, two number fields, and three or four methods."""
-    texts = rng.sample(part(TEXT_FIELDS, split), rng.choice((1, 1, 2)))
-    counts = rng.sample(part(NUMBER_FIELDS, split), 2)
+    texts = rng.sample(mixed(TEXT_FIELDS, split), rng.choice((1, 1, 2)))
+    counts = rng.sample(mixed(NUMBER_FIELDS, split), 2)
     kinds = rng.sample(list(KINDS), 4 if len(texts) == 1 else rng.choice((3, 4)))
     methods = [_method(rng, kind, texts, counts) for kind in kinds]
     fields = [*((name, "str") for name in texts), *((name, "int") for name in counts)]
-    return Blueprint(rng.choice(part(RECORD_NOUNS, split)), tuple(fields), tuple(methods))
+    return Blueprint(rng.choice(mixed(RECORD_NOUNS, split)), tuple(fields), tuple(methods))
 
 
 def _method(rng: Random, kind: str, texts: Sequence[str], counts: Sequence[str]) -> Method:

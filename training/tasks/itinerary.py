@@ -13,7 +13,7 @@ from random import Random
 from training.checks import Verdict, compare, unread, wrong
 from training.tasks.family import Family
 from training.tasks.forms import Form, forms, join_ask, layout, read_all, sentences, split_ask
-from training.tasks.pools import MEANS, TOWNS, numbers, part
+from training.tasks.pools import MEANS, TOWNS, mixed, numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ COLUMNS = ("the number", "the start", "the end", "the means", "the minutes", "th
 def draw(rng: Random, split: str) -> Network:
     """Six to eight legs to the goal and two that lead past it."""
     length, others = rng.randint(6, 8), 2
-    stops = rng.sample(part(TOWNS, split), length + 1 + others)
+    stops = rng.sample(mixed(TOWNS, split), length + 1 + others)
     way, aside = stops[: length + 1], stops[length + 1 :]
     pairs = list(pairwise(way))
     # The others leave from stops that the walk never comes to.
@@ -141,7 +141,7 @@ def think(network: Network) -> str:
     total = 0
     for leg in network.walk():
         lines.append(
-            f"From {leg.start}: {leg.means} to {leg.end}, {leg.minutes} minutes. "
+            f"From {leg.start} to {leg.end}: {leg.means}, {leg.minutes} minutes. "
             f"{total} + {leg.minutes} = {total + leg.minutes}."
         )
         total += leg.minutes

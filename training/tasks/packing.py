@@ -9,7 +9,7 @@ from random import Random
 from training.checks import RIGHT, Verdict, unread, wrong
 from training.tasks.family import Family
 from training.tasks.forms import Form, forms, join_ask, layout, read_any, sentences, split_ask
-from training.tasks.pools import CHORES, COLOURS, PEOPLE, ROOMS, THINGS, numbers, part
+from training.tasks.pools import CHORES, COLOURS, PEOPLE, ROOMS, THINGS, mixed, numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,20 +82,22 @@ TOTAL = Form("Total: {n:d} {unit:noun}")
 
 
 def _bags(split: str) -> list[str]:
-    return [f"{colour} {kind}" for colour in part(COLOURS, split) for kind in ("bag", "box")]
+    return [f"{colour} {kind}" for colour in mixed(COLOURS, split) for kind in ("bag", "box")]
 
 
 def draw(rng: Random, split: str) -> Entries:
-    """Twelve or thirteen entries in three groups of three to five."""
+    """Twelve to fourteen entries in two or three groups."""
     unit, pool = rng.choice((("kilos", THINGS), ("coins", THINGS), ("minutes", CHORES)))
-    kinds = [part(PEOPLE, split), part(ROOMS, split)]
+    kinds = [mixed(PEOPLE, split), mixed(ROOMS, split)]
     if pool is THINGS:
         kinds.append(_bags(split))
-    groups = rng.sample(rng.choice(kinds), 3)
-    sizes = rng.choice(((4, 4, 4), (3, 4, 5), (5, 3, 4), (4, 5, 4), (4, 4, 5), (5, 4, 4)))
+    two = ((7, 7), (6, 7), (7, 6), (6, 8), (8, 6))
+    three = ((4, 4, 4), (3, 4, 5), (5, 3, 4), (4, 5, 4), (4, 4, 5), (5, 4, 4))
+    sizes = rng.choice(rng.choice((two, three)))
+    groups = rng.sample(rng.choice(kinds), len(sizes))
     homes = [group for group, size in zip(groups, sizes, strict=True) for _ in range(size)]
     rng.shuffle(homes)
-    items = rng.sample(part(pool, split), len(homes))
+    items = rng.sample(mixed(pool, split), len(homes))
     amounts = numbers(rng, split, len(homes), 2, 9)
     entries = [Entry(*each) for each in zip(items, homes, amounts, strict=True)]
     return Entries(unit, tuple(entries))

@@ -1,13 +1,16 @@
 """The words that examples are made of, and how they are kept apart for fresh prompts.
 
 Of every pool each fourth entry is left to fresh prompts, so a model that is tested on
-those has never seen the names in training.
+those has never seen the names in training. For training each pool is filled up with coined
+words, several for each real one: a model that meets the same two hundred names all the time
+learns those names by heart, one that never knows what comes next learns to copy.
 """
 
 from __future__ import annotations
 
+import keyword
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from random import Random
 from typing import TypeVar
 
@@ -19,13 +22,18 @@ Entry = TypeVar("Entry")
 
 
 def part(pool: Sequence[Entry], split: str) -> list[Entry]:
-    """The entries of a pool that a split may use.
+    """The real entries of a pool that a split may use.
 
     Raises ValueError for a split that is neither "train" nor "fresh".
     """
     if split not in SPLITS:
         raise ValueError(f"a split is one of {', '.join(SPLITS)}, not {split!r}")
     return [entry for at, entry in enumerate(pool) if (at % _EVERY == 0) == (split == FRESH)]
+
+
+def mixed(pool: Pool[Entry], split: str) -> list[Entry]:
+    """The entries of a pool that a split may use, and for training the coined ones too."""
+    return [*part(pool, split), *(pool.coined if split == TRAIN else ())]
 
 
 def numbers(
@@ -43,13 +51,41 @@ def numbers(
             return drawn
 
 
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(text.split())
+class Pool(tuple[Entry, ...]):
+    """Real words, and what was coined beside them."""
+
+    coined: tuple[Entry, ...] = ()
 
 
-def _phrases(text: str) -> tuple[str, ...]:
+_COINED = 5  # words coined for each real one
+
+
+def _coined(real: Sequence[str], count: int, taken: Iterable[str]) -> list[str]:
+    """`count` new words, each the head of one real word and the tail of another.
+
+    Always the same for the same words; none of them is taken, or a word of Python.
+    """
+    rng = Random(f"coined {real[0]}")  # noqa: S311 (nothing secret)
+    known = {word.lower() for word in taken}
+    found: list[str] = []
+    while len(found) < count:
+        head, tail = rng.choice(real), rng.choice(real).lower()
+        word = head[: rng.randint(2, max(2, len(head) - 2))] + tail[-rng.randint(2, 4) :]
+        good = 4 <= len(word) <= 9 and word.isalpha() and not keyword.iskeyword(word)
+        if good and word.lower() not in known:
+            known.add(word.lower())
+            found.append(word)
+    return found
+
+
+def _words(text: str) -> Pool[str]:
+    """Single words."""
+    return Pool(text.split())
+
+
+def _phrases(text: str) -> Pool[str]:
     """Entries of several words, with commas between them."""
-    return tuple(" ".join(phrase.split()) for phrase in text.split(","))
+    return Pool(" ".join(phrase.split()) for phrase in text.split(","))
 
 
 PEOPLE = _words(
@@ -134,7 +170,7 @@ COLOURS = _words(
     """
 )
 
-MEANS = _words("bus train tram ferry metro taxi coach boat shuttle bike")
+MEANS = ("bus", "train", "tram", "ferry", "metro", "taxi", "coach", "boat", "shuttle", "bike")
 
 ACTS = _words(
     """
@@ -212,20 +248,39 @@ NUMBER_FIELDS = _words(
     """
 )
 
+
 # A thing and several of it, as the variables of a loop.
-LOOPS = tuple(
-    (one, many)
-    for one, _, many in (
-        pair.partition("/")
-        for pair in _words(
-            """
-            price/prices score/scores weight/weights length/lengths age/ages mark/marks
-            speed/speeds height/heights width/widths page/pages point/points vote/votes
-            bill/bills coin/coins step/steps hour/hours guest/guests cost/costs level/levels
-            depth/depths size/sizes goal/goals reading/readings value/values amount/amounts
-            order/orders seat/seats visit/visits distance/distances number/numbers
-            total_cost/total_costs wage/wages fee/fees load/loads sample/samples rate/rates
-            """
-        )
+LOOPS: Pool[tuple[str, str]] = Pool(
+    (one, f"{one}s")
+    for one in _words(
+        """
+        price score weight length age mark speed height width page point vote bill coin step hour
+        guest cost level depth size goal reading value amount order seat visit distance number
+        total_cost wage fee load sample rate
+        """
     )
 )
+
+_PLAIN = (
+    *(PEOPLE, TOWNS, GOODS, WARES, JOBS, ANIMALS, COLOURS, ACTS, ROOMS, RECORD_NOUNS),
+    *(TEXT_FIELDS, NUMBER_FIELDS),
+)
+
+
+def _coin_all() -> None:
+    """Fill every pool up. What is coined is never a real word of any pool."""
+    real = {
+        word for pool in (*_PLAIN, THINGS, CHORES) for phrase in pool for word in phrase.split()
+    }
+    for pool in _PLAIN:
+        pool.coined = tuple(_coined(part(pool, TRAIN), _COINED * len(pool), real))
+    for pool in (THINGS, CHORES):
+        parts = [[phrase.split()[at] for phrase in part(pool, TRAIN)] for at in (0, -1)]
+        made = (_coined(words, _COINED * len(pool), real) for words in parts)
+        pool.coined = tuple(" ".join(pair) for pair in zip(*made, strict=True))
+    real |= {word for pair in LOOPS for word in pair}
+    singles = _coined([one for one, _ in part(LOOPS, TRAIN)], 2 * len(LOOPS), real)
+    LOOPS.coined = tuple((word, f"{word}s") for word in singles)
+
+
+_coin_all()

@@ -12,7 +12,7 @@ from random import Random
 from training.checks import Verdict, compare, unread, wrong
 from training.tasks.family import Family
 from training.tasks.forms import Form, forms, join_ask, layout, read_any, sentences, split_ask
-from training.tasks.pools import ACTS, PEOPLE, numbers, part
+from training.tasks.pools import ACTS, PEOPLE, mixed, numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ COLUMNS = (
 def draw(rng: Random, split: str) -> Programme:
     """Seven or eight items that end before the hour does."""
     count = rng.choice((7, 7, 8))
-    names, people = rng.sample(part(ACTS, split), count), rng.sample(part(PEOPLE, split), count)
+    names, people = rng.sample(mixed(ACTS, split), count), rng.sample(mixed(PEOPLE, split), count)
     minute = rng.randint(10, 15)
     minutes = numbers(rng, split, count, 3, 9, most=59 - minute)
     before = [None, *names[:-1]]

@@ -10,7 +10,7 @@ from random import Random
 from training.checks import RIGHT, Verdict, json_value, unread, wrong
 from training.tasks.family import Family
 from training.tasks.forms import forms, join_ask, layout, read_all, sentences, split_ask
-from training.tasks.pools import PEOPLE, WARES, numbers, part
+from training.tasks.pools import PEOPLE, WARES, mixed, numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +77,8 @@ SENTENCES = forms(
 def draw(rng: Random, split: str) -> Purchases:
     """Five to seven people, amounts below ten."""
     count = rng.randint(5, 7)
-    first, second = rng.sample(part(WARES, split), 2)
-    people = rng.sample(part(PEOPLE, split), count)
+    first, second = rng.sample(mixed(WARES, split), 2)
+    people = rng.sample(mixed(PEOPLE, split), count)
     start, *amounts = numbers(rng, split, 2 * count + 1, 2, 9)
     paid = tuple(zip(people, amounts[::2], amounts[1::2], strict=True))
     return Purchases(start + rng.choice((0, 10)), first, second, paid)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-from training.tasks.pools import LOOPS, part
+from training.tasks.pools import LOOPS, mixed
 
 EMPTY = "[]"
 
@@ -243,7 +243,7 @@ RECIPES = (
 
 def draw_function(rng: Random, split: str) -> Function:
     """A recipe with names of a split."""
-    recipe, (one, many) = rng.choice(RECIPES), rng.choice(part(LOOPS, split))
+    recipe, (one, many) = rng.choice(RECIPES), rng.choice(mixed(LOOPS, split))
     sign, word = rng.choice(((">", "above"), ("<", "below")))
     names = {
         "a": one,

@@ -9,7 +9,7 @@ from random import Random
 from training.checks import Verdict, compare, markdown_rows, unread
 from training.tasks.family import Family
 from training.tasks.forms import forms, join_ask, layout, read_all, sentences, split_ask
-from training.tasks.pools import GOODS, PEOPLE, TOWNS, numbers, part
+from training.tasks.pools import GOODS, PEOPLE, TOWNS, mixed, numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +90,8 @@ SENTENCES = forms(
 def draw(rng: Random, split: str) -> Ledger:
     """Seven to nine rows of two numbers below ten."""
     count = rng.randint(7, 9)
-    first, second = rng.sample(part(GOODS, split), 2)
-    people, towns = rng.sample(part(PEOPLE, split), count), rng.sample(part(TOWNS, split), count)
+    first, second = rng.sample(mixed(GOODS, split), 2)
+    people, towns = rng.sample(mixed(PEOPLE, split), count), rng.sample(mixed(TOWNS, split), count)
     counts = numbers(rng, split, 2 * count, 2, 9)
     rows = zip(people, towns, counts[::2], counts[1::2], strict=True)
     return Ledger(first, second, tuple(Row(*row) for row in rows))

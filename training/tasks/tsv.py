@@ -10,7 +10,7 @@ from random import Random
 from training.checks import Verdict, compare, unfenced, unread
 from training.tasks.family import Family
 from training.tasks.forms import forms, join_ask, split_ask
-from training.tasks.pools import ANIMALS, COLOURS, JOBS, PEOPLE, TOWNS, numbers, part
+from training.tasks.pools import ANIMALS, COLOURS, JOBS, PEOPLE, TOWNS, mixed, numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def draw(rng: Random, split: str) -> Sheet:
     """Nine or ten rows of three texts and a number below ten."""
     count = rng.choice((9, 9, 10))
     kinds = [TEXTS[0], *rng.sample(TEXTS[1:], 2)]
-    texts = [rng.sample(part(pool, split), count) for _, pool in kinds]
+    texts = [rng.sample(mixed(pool, split), count) for _, pool in kinds]
     if rng.random() < 0.5:
         kinds, texts = [kinds[1], kinds[0], kinds[2]], [texts[1], texts[0], texts[2]]
     last = [str(number) for number in numbers(rng, split, count, 2, 9)]

@@ -1,0 +1,180 @@
+"""Put a trained and evaluated adapter in its place: `python -m training.publish`.
+
+Beside the weights go the record of the training, the figures of the evaluation, and a
+model card made from both, so that no figure on the card is typed by hand.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+from engine.adapter import CONFIG, TEMPLATE, WEIGHTS
+from engine.embedded import ADAPTER, NAME, REVISION
+from engine.errors import UserError
+
+LARGEST = 10_000_000  # bytes; above it a Space wants large-file storage
+
+CARD = """\
+---
+base_model: HuggingFaceTB/{name}
+library_name: peft
+license: apache-2.0
+language: en
+tags: [lora, reasoning]
+---
+
+# A small reasoner
+
+A LoRA adapter for {name} (135 million parameters). It makes the model think before it
+answers: what has to be found and added up is jotted down between `<think>` and `</think>`,
+then comes the answer. It is made to show speculative decoding on a laptop, and is not meant
+for anything else.
+
+## Base
+
+{name} as it comes in {revision}; dequantised to float32. The adapter was trained beside
+those very weights. `chat_template.jinja` opens the thinking; with `enable_thinking=False`
+it opens the answer.
+
+## Data
+
+{families} families of tasks whose answers a program can check, and general questions in two
+phases, all made by the generators in `training/` from seeds: no text is anybody's. Thinking
+and answer follow from the prompt alone. Names and numbers of the prompts that it was
+evaluated on occur in no training text.
+
+{texts} texts, {tokens} tokens, of which {learned} (thinking and answer) were learned.
+
+## Training
+
+LoRA of rank {rank} on the linear layers from layer {below} on, AdamW, {steps} steps of
+{batch} texts, learning rate {rate:g} falling to zero, {minutes:.0f} minutes on {device}
+({tokens_a_second:.0f} tokens a second). Loss {first:.2f} at first, {last:.3f} over the last
+twentieth. Versions and the loss of every step are in `training.json`.
+
+## Figures
+
+Greedy, {prompts} fresh prompts, {evaluated:.0f} minutes in batches. Closed: the thinking ended
+by itself within {within} tokens. Parsed: the answer has the form that was asked for. Right:
+every value in it is. Ran: Python that was executed did what it should. Loops: the last 60
+tokens repeat with a period of at most 40. Thinking and answer: tokens on average.
+
+{table}
+{loops}
+## Limits
+
+It knows these kinds of prompts and little else. Numbers with more digits, longer lists or
+other forms are beyond it. Outside its families it thinks a sentence or two and then answers
+as a model of this size does: often wrongly. English only.
+
+## Licence
+
+Apache-2.0, as its base and as this program.
+"""
+
+
+def publish(run: Path, evaluation: Path, place: Path) -> None:
+    """Copy the adapter of a run to `place` with its record, figures and card.
+
+    Raises UserError if something is missing or the adapter is too large.
+    """
+    adapter = run / "adapter"
+    try:
+        record = json.loads((run / "training.json").read_text(encoding="utf-8"))
+        found = json.loads(evaluation.read_text(encoding="utf-8"))
+        size = (adapter / WEIGHTS).stat().st_size
+    except (OSError, ValueError) as error:
+        raise UserError(f"{run} is not trained and evaluated yet ({error}).") from error
+    if size > LARGEST:
+        raise UserError(f"The adapter has {size:,} bytes; {LARGEST:,} may be shipped.")
+    place.mkdir(parents=True, exist_ok=True)
+    for name in (WEIGHTS, CONFIG, TEMPLATE):
+        shutil.copyfile(adapter / name, place / name)
+    figures = {key: value for key, value in found.items() if key != "outcomes"}
+    _write(place / "training.json", record)
+    _write(place / "evaluation.json", figures)
+    (place / "README.md").write_text(card(record, figures), encoding="utf-8")
+
+
+def _write(file: Path, value: Any) -> None:
+    file.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def card(record: dict[str, Any], figures: dict[str, Any]) -> str:
+    """The model card, every figure from the two records."""
+    recipe, losses = record["recipe"], record["losses"]
+    tail = losses[-max(1, len(losses) // 20) :]
+    return CARD.format(
+        name=NAME,
+        revision=REVISION,
+        families=_families(figures),
+        texts=f"{recipe['examples']:,}",
+        tokens=f"{record['tokens']:,}",
+        learned=f"{record['learned']:,}",
+        rank=recipe["rank"],
+        below=recipe["below"],
+        steps=record["steps"],
+        batch=recipe["batch"],
+        rate=recipe["rate"],
+        minutes=record["seconds"] / 60,
+        device=record["device"],
+        tokens_a_second=record["tokens"] / record["seconds"],
+        first=losses[0],
+        last=sum(tail) / len(tail),
+        prompts=figures["summary"]["all"]["prompts"],
+        evaluated=figures["seconds"] / 60,
+        within=figures["closes_within"],
+        table=_table(figures["summary"]),
+        loops=_loops(figures.get("loops")),
+    )
+
+
+def _families(figures: dict[str, Any]) -> str:
+    count = len(figures["summary"]) - 1
+    return {6: "Six", 7: "Seven", 8: "Eight"}.get(count, str(count))
+
+
+def _table(summary: dict[str, dict[str, float]]) -> str:
+    lines = [
+        "| family | prompts | closed | parsed | right | ran | loops | thinking | answer |",
+        "| --- " * 9 + "|",
+    ]
+    for name, shares in summary.items():
+        ran = f"{shares['ran']:.0%}" if "ran" in shares else "–"
+        shown = [f"{shares[key]:.0%}" for key in ("closed", "parsed", "right")]
+        lengths = [f"{shares[key]:.0f}" for key in ("thinking", "answer")]
+        cells = [name, f"{shares['prompts']:.0f}", *shown, ran, f"{shares['loops']:.1%}", *lengths]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _loops(loops: dict[str, Any] | None) -> str:
+    if not loops:
+        return ""
+    return (
+        f"\nOn {loops['questions']} questions of Spec-Bench, which are outside its families, "
+        f"{loops['adapted']:.0%} of its texts end in a loop; of the base's, {loops['base']:.0%}.\n"
+    )
+
+
+def main(argv: list[str] | None = None) -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m training.publish", description=__doc__)
+    parser.add_argument("--run", type=Path, default=Path("build/reasoner"))
+    parser.add_argument("--evaluation", type=Path, default=Path("build/evaluation.json"))
+    parser.add_argument("--to", type=Path, default=ADAPTER)
+    args = parser.parse_args(argv)
+    try:
+        publish(args.run, args.evaluation, args.to)
+    except UserError as error:
+        sys.exit(str(error))
+    print(f"{args.to} is ready.")
+
+
+if __name__ == "__main__":
+    main()

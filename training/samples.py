@@ -1,0 +1,62 @@
+"""From examples to ids: what a model reads, what it is to write, in which mixture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from engine.adapter import template
+from engine.embedded import ADAPTER
+from engine.prompt import Ask, chat_prompt
+from training import general
+from training.tasks import FAMILIES, TRAIN, Example
+
+MASKED = -100  # what transformers ignores in labels
+
+# Shares of the examples. Prompts outside the families are short, so that by tokens they
+# are a twelfth; the runs without thinking teach what the template asks for then.
+GENERAL = 0.22
+SILENT_GENERAL, SILENT_FAMILY = 0.15, 0.03
+# Code is learned from few examples; what has to be found in a list, in its order, is not.
+WEIGHTS = {"classes": 0.7, "pseudocode": 0.7, "itinerary": 1.3, "programme": 1.3, "packing": 1.2}
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One text in ids. asked: how many of them are the prompt, which is not learned."""
+
+    ids: list[int]
+    asked: int
+
+    @property
+    def labels(self) -> list[int]:
+        """Its ids with the prompt's masked."""
+        return [MASKED] * self.asked + self.ids[self.asked :]
+
+
+def mixture(count: int, seed: int) -> Iterator[tuple[Example, bool]]:
+    """Examples to train on, in the order to read them, and whether each thinks."""
+    rng = Random(f"mixture {seed}")  # noqa: S311 (nothing secret)
+    weights = [WEIGHTS.get(name, 1.0) for name in FAMILIES]
+    for at in range(seed * 1_000_000, seed * 1_000_000 + count):
+        if rng.random() < GENERAL:
+            yield general.make(at, TRAIN), rng.random() >= SILENT_GENERAL
+        else:
+            (name,) = rng.choices(list(FAMILIES), weights)
+            yield FAMILIES[name].make(at, TRAIN), rng.random() >= SILENT_FAMILY
+
+
+def sample(tokenizer: Any, example: Example, *, thinks: bool) -> Sample:
+    """An example as the engine would have the model read it and the model should write it."""
+    asked = chat_prompt(tokenizer, example.prompt, Ask(options={"enable_thinking": thinks}))
+    text = f"{example.thinking}\n</think>\n\n{example.answer}" if thinks else example.answer
+    own = tokenizer(text, add_special_tokens=False)["input_ids"]
+    return Sample([*asked, *own, tokenizer.eos_token_id], len(asked))
+
+
+def with_template(tokenizer: Any) -> Any:
+    """The tokenizer with the template that lets the model think."""
+    tokenizer.chat_template = template(ADAPTER)
+    return tokenizer
