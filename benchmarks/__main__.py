@@ -41,7 +41,14 @@ def _arguments() -> argparse.Namespace:
 
 
 def _reasoning(parser: argparse.ArgumentParser) -> None:
-    add_race(parser, name="reasoning", questions="a file of questions", tokens=256)
+    add_race(
+        parser,
+        name="reasoning",
+        questions="a file of questions (default: fresh prompts of the embedded model's tasks)",
+        tokens=320,
+        limit=40,
+        required=False,
+    )
     parser.add_argument("--lanes", default="vanilla,racer,ssr,racer+ssr")
     parser.add_argument("--thinking-budget", type=int, default=400)
     parser.add_argument("--draft-at", type=int, default=64)

@@ -10,13 +10,23 @@ if TYPE_CHECKING:
     from slipstream import Request
 
 
-def add_race(parser: argparse.ArgumentParser, *, name: str, questions: str, tokens: int) -> None:
-    """Add them. name: of the result files; questions, tokens: what and how many by default."""
+def add_race(
+    parser: argparse.ArgumentParser,
+    *,
+    name: str,
+    questions: str,
+    tokens: int,
+    limit: int = 6,
+    required: bool = True,
+) -> None:
+    """Add them. name: of the result files; questions: what they are, and whether they must
+    be given; tokens, limit: how many by default.
+    """  # noqa: D205
     parser.add_argument("--model", default="embedded")
     parser.add_argument("--dtype", default="auto")
     parser.add_argument("--device", default="auto")
-    parser.add_argument("--questions", type=Path, required=True, help=questions)
-    parser.add_argument("--limit", type=int, default=6, help="questions a set")
+    parser.add_argument("--questions", type=Path, required=required, help=questions)
+    parser.add_argument("--limit", type=int, default=limit, help="questions a set")
     parser.add_argument("--max-new-tokens", type=int, default=tokens, help="of the answer")
     parser.add_argument("--capacity", default="auto")
     parser.add_argument("--temperature", type=float, default=0.0)

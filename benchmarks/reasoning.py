@@ -7,18 +7,20 @@ iterative against separate drafts, draft point and thinking budget.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from statistics import mean, median
+from statistics import geometric_mean, mean, median
 
 from benchmarks import sweeps
 from benchmarks.asked import race_of
-from benchmarks.questions import evenly, lines_of
+from benchmarks.questions import Question, evenly, lines_of
 from benchmarks.report import save, table
 from benchmarks.trial import Trial, trials
 from engine.errors import UserError
 from slipstream import Model, Request, load
 from slipstream.lanes import LANES
+from training.fresh import BENCHMARK, fresh
 
 HALVES = ("vanilla", "ssr", "ssr-prefix", "ssr-suffix")
 ITERATIVE = ("ssr", "ssr-separate")
@@ -33,12 +35,13 @@ def run(args: argparse.Namespace) -> None:
     unknown = [lane for lane in lanes if lane not in LANES]
     if unknown:
         raise UserError(f"There is no lane {unknown[0]!r}; choose from {', '.join(LANES)}.")
-    questions = evenly(lines_of(args.questions), args.limit)
+    questions = _questions(args)
     model = load(args.model, device=args.device, dtype=args.dtype)
-    requests = [(f"{q.id}", _request(args, q.prompt, lanes)) for q in questions]
+    requests = [(f"{q.category} {q.id}", _request(args, q.prompt, lanes)) for q in questions]
 
     found = list(_raced(model, requests))
-    print(f"{args.questions.stem} · {len(questions)} questions · {model.loaded.name}")
+    name = args.questions.stem if args.questions else "fresh prompts"
+    print(f"{name} · {len(questions)} questions · {model.loaded.name} · {model.loaded.dtype}")
     _print_latency(found)
     _print_stages(found)
     _print_slow_down(found)
@@ -48,6 +51,16 @@ def run(args: argparse.Namespace) -> None:
     if args.sweep:
         results["sweeps"] = sweeps.run(model, requests, args.sweep.split(","), args.figure)
     save(args, model, results)
+
+
+def _questions(args: argparse.Namespace) -> list[Question]:
+    """Those of a file, or fresh prompts of the tasks whose answers can be checked."""
+    if args.questions:
+        return evenly(lines_of(args.questions), args.limit)
+    return [
+        Question("fresh", seed, example.family, example.prompt)
+        for seed, example in fresh(args.limit, BENCHMARK)
+    ]
 
 
 def _request(args: argparse.Namespace, prompt: str, lanes: tuple[str, ...]) -> Request:
@@ -65,7 +78,11 @@ def _request(args: argparse.Namespace, prompt: str, lanes: tuple[str, ...]) -> R
 
 def _raced(model: Model, requests: Sequence[tuple[str, Request]]) -> Iterator[Trial]:
     for name, request in requests:
-        yield from trials(model, name, request)
+        done = trials(model, name, request)
+        own = {trial.lane: trial for trial in done}
+        times = ", ".join(f"{lane} {trial.seconds:.1f}" for lane, trial in own.items())
+        print(f"  {name}: {times} s", file=sys.stderr, flush=True)
+        yield from done
 
 
 def _lanes(found: Sequence[Trial]) -> list[str]:
@@ -76,14 +93,42 @@ def _of(found: Sequence[Trial], lane: str) -> list[Trial]:
     return [trial for trial in found if trial.lane == lane]
 
 
+def _pairs(found: Sequence[Trial], lane: str, over: str) -> list[tuple[float, float]]:
+    """Seconds of `over` and of `lane` on each question on which `lane` wrote the same text."""
+    theirs = {trial.question: trial.seconds for trial in _of(found, over)}
+    return [
+        (theirs[trial.question], trial.seconds)
+        for trial in _of(found, lane)
+        if trial.identical and trial.question in theirs
+    ]
+
+
 def saved(found: Sequence[Trial], lane: str, over: str = "vanilla") -> float | None:
-    """Share of the seconds of `over` that `lane` saves, all questions together."""
-    theirs = sum(trial.seconds for trial in _of(found, over))
-    return 1 - sum(trial.seconds for trial in _of(found, lane)) / theirs if theirs else None
+    """Share of the seconds of `over` that `lane` saves, all identical runs together."""
+    pairs = _pairs(found, lane, over)
+    theirs = sum(before for before, _ in pairs)
+    return 1 - sum(after for _, after in pairs) / theirs if theirs else None
+
+
+def speed_up(found: Sequence[Trial], lane: str, over: str = "vanilla") -> float | None:
+    """Geometric mean over the identical runs of how much sooner `lane` is done."""
+    pairs = _pairs(found, lane, over)
+    return geometric_mean(before / after for before, after in pairs) if pairs else None
+
+
+def covered(own: Sequence[Trial]) -> float:
+    """Share of the answer tokens that came out of a draft, as its beginning or recovered."""
+    tokens = sum(trial.answer for trial in own)
+    return sum(trial.prefix + trial.suffix for trial in own) / tokens if tokens else 0.0
 
 
 def _share(value: float | None) -> str:
     return "–" if value is None else f"{value:+.1%}"
+
+
+def _right(own: Sequence[Trial]) -> str:
+    checked = [trial.right for trial in own if trial.right is not None]
+    return f"{sum(checked)}/{len(checked)}" if checked else "–"
 
 
 def _print_latency(found: Sequence[Trial]) -> None:
@@ -97,6 +142,7 @@ def _print_latency(found: Sequence[Trial]) -> None:
                 lane,
                 f"{mean(t.seconds for t in own):.2f}",
                 _share(saved(found, lane)),
+                "–" if (times := speed_up(found, lane)) is None else f"{times:.2f}",
                 f"{mean(firsts):.2f}" if firsts else "–",
                 f"{mean(t.forwards for t in own):.0f}",
                 f"{mean(t.thinking for t in own):.0f}",
@@ -104,12 +150,14 @@ def _print_latency(found: Sequence[Trial]) -> None:
                 f"{mean(t.drafts for t in own):.1f}",
                 f"{mean(t.prefix for t in own):.1f}",
                 f"{mean(t.suffix for t in own):.1f}",
+                f"{covered(own):.0%}",
                 f"{sum(t.identical for t in own)}/{len(own)}",
+                _right(own),
             )
         )
     head = (
-        "lane", "seconds", "saved", "first", "forwards", "thinking", "answer", "drafts",
-        "prefix", "suffix", "identical",
+        "lane", "seconds", "saved", "× vanilla", "first", "forwards", "thinking", "answer",
+        "drafts", "prefix", "suffix", "covered", "identical", "right",
     )  # fmt: skip
     print(table(head, rows))
     closed = [trial.closed_by or "not at all" for trial in _of(found, _lanes(found)[0])]

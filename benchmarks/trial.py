@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from engine.errors import UserError
-from engine.events import Compare, Draft, Finish, Phase, Step, Verify
+from engine.events import Check, Compare, Draft, Finish, Phase, Step, Verify
 from slipstream import Model, Request
 
 
@@ -18,7 +18,8 @@ class Trial:
     stages: seconds of prefill, thinking, verify and continuation, which add up to
     `seconds`; beside: seconds of the steps in which a draft was written, hidden in the
     thinking. alone, accompanied: seconds of each thinking step without and with one row
-    or more of a branch beside it.
+    or more of a branch beside it. right: what the check of the answer says, None where
+    there is none.
     """
 
     question: str
@@ -37,6 +38,7 @@ class Trial:
     verified_of: int = 0
     note: str = ""
     identical: bool = True
+    right: bool | None = None
     stages: dict[str, float] = field(default_factory=dict)
     beside: float = 0.0
     alone: list[float] = field(default_factory=list)
@@ -69,6 +71,8 @@ def trials(model: Model, question: str, request: Request) -> list[Trial]:
                 trial.verified, trial.verified_of = event.accepted, event.length
             case Compare() if not event.identical:
                 found[event.lane].identical = False
+            case Check():
+                found[event.lane].right = event.right
             case Finish():
                 if event.reason == "error":
                     raise UserError(f"Lane {event.lane} failed: {event.message}")

@@ -78,6 +78,15 @@ class Speculator(Drafter, Protocol):
         """
 
 
+@runtime_checkable
+class Remembering(Protocol):
+    """A drafter that keeps a memory of the text, of bounded size."""
+
+    @property
+    def memory(self) -> tuple[int, int, int]:
+        """N-grams it holds, n-grams it has forgotten, tokens whose successors it knows."""
+
+
 class NoDraft:
     """Drafts nothing: with it the loop is vanilla decoding, one token a forward."""
 

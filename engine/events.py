@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 
 from engine.tree import SOURCES
 
-SCHEMA = 2
-READABLE = (1, 2)
-"""Schemas that can be read. 1 had no thinking: no phase, draft or verify events."""
+SCHEMA = 3
+READABLE = (1, 2, 3)
+"""Schemas that can be read. 1 had no thinking: no phase, draft or verify events; 2 no checks."""
 
 REASONS = ("eos", "length", "context", "deadline", "stopped", "error")
 PHASES = ("reasoning", "answer")
@@ -155,6 +155,8 @@ class Step(_Event):
     drafted: tree size without the root; accepted: how many of `tokens` were drafted.
     tree: None where nothing was drafted.
     branch: rows of this forward that belonged to a draft branch (0: none was open).
+    memory: what the drafter now remembers: n-grams held, n-grams forgotten so far, tokens
+    whose successors it knows; empty where it remembers nothing.
     """
 
     kind: ClassVar[str] = "step"
@@ -173,6 +175,7 @@ class Step(_Event):
     accepted: int
     tree: Tree | None = None
     branch: int = 0
+    memory: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         where = f"{self.lane} step {self.index}"
@@ -329,11 +332,32 @@ class Compare(_Event):
             raise ValueError(f"{self.lane}: a tie is a difference")
 
 
+@dataclass(frozen=True, slots=True)
+class Check(_Event):
+    """The lane's answer held against what its prompt asks for; comes after its finish.
+
+    task: the kind of prompt, for which a program knows the right answer. parsed: the answer
+    has the form that was asked for. right: every value in it is as it must be. reason: one
+    sentence, in English, that names the first mistake.
+    """
+
+    kind: ClassVar[str] = "check"
+    lane: str
+    task: str
+    parsed: bool
+    right: bool
+    reason: str
+
+    def __post_init__(self) -> None:
+        if self.right and not self.parsed:
+            raise ValueError(f"{self.lane}: an answer without a form cannot be right")
+
+
 LaneEvent = Prefill | Phase | Step | Draft | Verify | Finish
-Event = Run | LaneEvent | Compare
+Event = Run | LaneEvent | Compare | Check
 
 _KINDS: dict[str, Any] = {
-    cls.kind: cls for cls in (Run, Prefill, Phase, Step, Draft, Verify, Finish, Compare)
+    cls.kind: cls for cls in (Run, Prefill, Phase, Step, Draft, Verify, Finish, Compare, Check)
 }
 
 

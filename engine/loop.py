@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from engine.branch import Aside, Speculation
 from engine.capacity import Capacity
-from engine.drafter import Drafter
+from engine.drafter import Drafter, Remembering
 from engine.errors import UserError
 from engine.events import Finish, LaneEvent, Phase, Prefill, Step, Tree
 from engine.limit import Limit
@@ -206,9 +206,16 @@ class _Lane:
             accepted=min(len(walk.path) - 1, len(new)),
             tree=self._tree(tree, walk.path) if tree.drafted else None,
             branch=aside.rows if aside is not None else 0,
+            memory=self._memory(),
         )
         self.tally.add(step, self.main.state)
         return [*borders, step, *self._beside(step, aside)], reason
+
+    def _memory(self) -> tuple[int, ...]:
+        """What the drafter remembers, if it does."""
+        drafter = self.main.drafter
+        memory = drafter.memory if isinstance(drafter, Remembering) else ()
+        return memory if any(memory) else ()
 
     def _end(self, state: State, token: int) -> str | None:
         """Why `token`, already among the written ones, is the last; None if it is not."""

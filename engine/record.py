@@ -22,6 +22,7 @@ from typing import IO, Any, Self
 from engine.errors import RecordingError
 from engine.events import (
     READABLE,
+    Check,
     Compare,
     Draft,
     Event,
@@ -151,7 +152,8 @@ def check(events: Iterable[Event], *, whole: bool = True) -> None:
     A run first and once; per lane the prompt read to its end, steps that run on in
     index and time, trees that lead to the tokens written, one thinking and one answer,
     drafts that grow by what they wrote and verdicts that are true of them, totals that
-    are the sums, and nothing after the finish; comparisons that are true of the tokens.
+    are the sums, and nothing after the finish but one check of the answer; comparisons
+    that are true of the tokens.
     whole: every lane has finished. Raises RecordingError at the first that fails.
     """
     stream = iter(events)
@@ -169,6 +171,8 @@ def check(events: Iterable[Event], *, whole: bool = True) -> None:
             )
         if isinstance(event, Compare):
             _check_compare(event, lane, lanes.get(REFERENCE))
+        elif isinstance(event, Check):
+            lane.judge()
         else:
             lane.follow(event)
     unfinished = [key for key, lane in lanes.items() if not lane.finished]
@@ -222,6 +226,13 @@ class _Lane:
     phases: dict[str, int] = field(default_factory=dict)
     drafts: dict[int, list[int]] = field(default_factory=dict)
     finished: bool = False
+    judged: bool = False
+
+    def judge(self) -> None:
+        """An answer is checked once, when it is whole."""
+        if self.judged or not self.finished:
+            self._fail("has its answer checked twice, or before it ends")
+        self.judged = True
 
     def follow(self, event: LaneEvent) -> None:
         """Check the lane's next event and take it in."""

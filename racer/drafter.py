@@ -34,6 +34,16 @@ class Racer:
         self._likeliest = likeliest
         self._grow = grow_likeliest if likeliest else grow
 
+    @property
+    def memory(self) -> tuple[int, int, int]:
+        """N-grams held, n-grams forgotten, tokens with known successors."""
+        grams = self.automaton
+        return (
+            0 if grams is None else len(grams),
+            0 if grams is None else grams.evicted,
+            len(self.table),
+        )
+
     def learn(
         self,
         tokens: Sequence[int],

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeGuard
 
 from engine.errors import UserError
-from engine.events import Compare, Event, Finish, Phase, Run
+from engine.events import Check, Compare, Event, Finish, Phase, Run
 from engine.record import Writer, halves
 from slipstream.lanes import DEFAULT_LANES, LANES
 from slipstream.model import Model
@@ -30,7 +30,7 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--model",
         default="auto",
-        help="auto, embedded, a folder, a .gguf file, or a hub id (default: auto)",
+        help="auto, embedded, embedded-base, a folder, a .gguf file, or a hub id (default: auto)",
     )
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, mps")
     parser.add_argument("--dtype", default="auto", help="auto, float32, bfloat16, float16")
@@ -42,7 +42,7 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     race.add_argument("--lanes", default=",".join(DEFAULT_LANES), help=", ".join(LANES))
     race.add_argument("--record", type=Path, metavar="FILE", help="write a recording (.jsonl)")
     race.add_argument("--title", default="", help="title of the recording")
-    race.add_argument("--max-new-tokens", type=int, default=200)
+    race.add_argument("--max-new-tokens", type=int, default=_DEFAULT.max_new_tokens)
     race.add_argument("--temperature", type=float, default=0.0)
     race.add_argument("--top-p", type=float, default=1.0)
     race.add_argument("--top-k", type=int, default=0)
@@ -142,7 +142,11 @@ def _report(lanes: Sequence[str], events: Sequence[Event]) -> None:
             by = f"closed by the {closed[0]}" if closed else "not closed"
             print(f"[thinking, {by}]\n{texts['reasoning'].strip()}\n\n[answer]")
         print(f"{texts['answer']}\n")
-        print(f"{_figures(ends[lane])}\n")
+        print(_figures(ends[lane]))
+        for check in (event for event in events if isinstance(event, Check)):
+            if check.lane == lane:
+                print(f"The answer is {'right' if check.right else 'wrong'}: {check.reason}")
+        print()
     for verdict in (event for event in events if isinstance(event, Compare) and event.complete):
         print(f"{verdict.lane}: {_verdict(verdict)}")
 

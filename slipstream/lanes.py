@@ -29,6 +29,8 @@ sure. The lanes below `racer+ssr` are halves of a method, for an ablation.
 """
 
 DEFAULT_LANES = ("vanilla", "racer")
+THINKING_LANES = (*DEFAULT_LANES, "ssr", "racer+ssr")
+"""What the page offers at first: where the model thinks by itself, the lanes that use it."""
 
 SPECULATING = frozenset(lane for lane in LANES if "ssr" in lane)
 """Lanes that draft the answer while the model thinks."""

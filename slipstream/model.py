@@ -23,6 +23,7 @@ from engine.race import Lane, race
 from engine.sampling import Sampler
 from engine.text import TextPieces
 from engine.thinking import SWITCHES, Style, phases_of, start_of, style_of
+from slipstream.checked import checked
 from slipstream.lanes import capacity_of, drafter_of
 from slipstream.request import Bounds, Request
 
@@ -43,6 +44,9 @@ class Model:
     def race(self, request: Request, bounds: Bounds | None = None) -> Iterator[Event]:
         """A Run, then the events of all lanes as each clock allows.
 
+        Behind a lane's end comes the check of its answer, where the prompt is of a kind
+        whose answer a program can work out.
+
         Raises UserError for what cannot be run. Closing the iterator frees the device.
         """
         bounds = bounds or Bounds()
@@ -56,7 +60,8 @@ class Model:
             tolerance /= request.temperature
         yield self._run(request, prompt, phases)
         lanes = [self._lane(key, prompt, request, bounds, phases) for key in request.lanes]
-        yield from race(lanes, TextPieces(self.loaded.vocabulary), tolerance)
+        events = race(lanes, TextPieces(self.loaded.vocabulary), tolerance)
+        yield from checked(events, request.prompt)
 
     @cached_property
     def style(self) -> Style:

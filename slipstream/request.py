@@ -25,7 +25,7 @@ class Bounds:
     """
 
     new_tokens: int = 2048
-    default_new_tokens: int = 200
+    default_new_tokens: int = 320
     prompt_tokens: int = 4096
     thinking: int = 4096
     seconds: float | None = None
@@ -70,7 +70,7 @@ class Request:
 
     prompt: str
     lanes: tuple[str, ...] = DEFAULT_LANES
-    max_new_tokens: int = 200
+    max_new_tokens: int = 320
     temperature: float = 0.0
     top_p: float = 1.0
     top_k: int = 0

@@ -10,7 +10,7 @@ from typing import Any
 
 from engine.errors import ModelError, UserError
 from engine.events import Event
-from slipstream.lanes import DEFAULT_LANES, LANES
+from slipstream.lanes import DEFAULT_LANES, LANES, THINKING_LANES
 from slipstream.model import Model, load
 from slipstream.request import Bounds, Request
 
@@ -68,6 +68,8 @@ class PageService:
             about["max_new_tokens"] = min(self.bounds.new_tokens, loaded.context - 1)
             about["max_thinking"] = min(self.bounds.thinking, loaded.context - 1)
             about["thinks"] = self._model.style.native
+            if about["thinks"]:
+                about["default_lanes"] = list(THINKING_LANES)
             about["note"] = loaded.note
             about.update(self._model.about(), model=loaded.name)
         return about

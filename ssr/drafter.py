@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.drafter import TreeDrafter
+from engine.drafter import Remembering, TreeDrafter
 from engine.tree import DraftTree
 from ssr.reuse import Reuse
 from ssr.schedule import Schedule
@@ -24,6 +24,11 @@ class _Joined:
         self.successors = 0 if beside is None else beside.successors
         self._reuse = reuse
         self._beside = beside
+
+    @property
+    def memory(self) -> tuple[int, int, int]:
+        """What the other method remembers, if it does."""
+        return self._beside.memory if isinstance(self._beside, Remembering) else (0, 0, 0)
 
     def learn(
         self,

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from engine.events import (
     PHASES,
     REASONS,
+    Check,
     Compare,
     Draft,
     Event,
@@ -62,6 +63,7 @@ EVENTS: list[Event] = [
     ),
     Verify("ssr", 2, 7, 3, 1.75, 0.5, 6, "한", None, ""),
     Finish("ssr", "length", {"drafts": 2}, "", "early-difference"),
+    Check("ssr", "table", True, False, "Row 2: Total is 7, not 8."),
 ]  # fmt: skip
 
 
@@ -171,7 +173,7 @@ NONSENSE: list[Any] = [
     changed(EVENTS[5], identical=False),
     changed(EVENTS[5], first=3),
     changed(EVENTS[5], tie=True),
-    changed(RUN, schema=3),
+    changed(RUN, schema=4),
     changed(RUN, schema=0),
     changed(RUN, schema="1"),
     changed(RUN, lanes=[]),
@@ -188,6 +190,8 @@ NONSENSE: list[Any] = [
     changed(EVENTS[9], accepted=8),
     changed(EVENTS[9], accepted=-1),
     changed(EVENTS[10], note="no idea"),
+    changed(EVENTS[11], parsed=False, right=True),
+    {key: value for key, value in plain(EVENTS[11]).items() if key != "reason"},
 ]
 
 
@@ -210,7 +214,7 @@ def test_events_cannot_be_changed() -> None:
         STEP.accepted = 0  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("schema", [1, 2])
+@pytest.mark.parametrize("schema", [1, 2, 3])
 def test_a_run_of_an_older_schema_is_read_as_what_it_is(schema: int) -> None:
     run = from_dict(changed(RUN, schema=schema))
     assert isinstance(run, Run)
@@ -218,5 +222,6 @@ def test_a_run_of_an_older_schema_is_read_as_what_it_is(schema: int) -> None:
 
 
 def test_a_step_without_the_newer_fields_is_read() -> None:
-    line = {key: value for key, value in plain(STEP).items() if key != "branch"}
+    newer = ("branch", "memory")
+    line = {key: value for key, value in plain(STEP).items() if key not in newer}
     assert from_dict(line) == STEP

@@ -97,3 +97,15 @@ def test_a_token_that_both_halves_draft_is_marked_so() -> None:
     other = tree.child(0, 9)
     assert other is not None
     assert tree.sources[other] == LOGITS
+
+
+def test_its_memory_is_what_its_two_halves_hold() -> None:
+    racer = Racer()
+    assert racer.memory == (0, 0, 0)
+    racer.observe([1, 2, 3, 1, 2])
+    racer.learn([1, 2, 1], [[5], [6], [7]], [[1.0], [1.0], [1.0]])
+    held, forgotten, known = racer.memory
+    assert held == len(racer.automaton or ())
+    assert (forgotten, known) == (0, 2)
+    assert Racer(retrieval=False).memory == (0, 0, 0)
+    assert racer.beside().memory[0] == 0  # the branch's own n-grams; the table is shared

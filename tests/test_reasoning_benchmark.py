@@ -119,6 +119,7 @@ def test_the_tables_are_printed_and_written(
 
     class Loaded:
         name = "a model"
+        dtype = "float32"
 
     model = Known()
     model.loaded = Loaded()  # type: ignore[attr-defined]
@@ -135,6 +136,8 @@ def test_the_tables_are_printed_and_written(
     )  # fmt: skip
     told = capsys.readouterr().out
     assert "+25.0%" in told
+    assert "1.33" in told  # times as fast, in the geometric mean
+    assert "50%" in told  # of the answer's twenty tokens, ten came out of a draft
     assert "continuation" in told
     assert "ssr-suffix" in told
     assert isinstance(written[0], dict)

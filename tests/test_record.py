@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import RecordingError
-from engine.events import Compare, Draft, Finish, Phase, Prefill, Run, Step, Tree, Verify
+from engine.events import Check, Compare, Draft, Finish, Phase, Prefill, Run, Step, Tree, Verify
 from engine.record import Writer, check, fold, halves, load, save
 
 PROMPT = 10
@@ -324,7 +324,19 @@ def test_a_verdict_is_about_the_draft_that_it_names():
         check(events)
 
 
-@pytest.mark.parametrize("schema", [1, 2])
+def test_an_answer_is_checked_once_and_behind_its_end():
+    events = recording()
+    key = events[-1].lane
+    end = next(i for i, e in enumerate(events) if isinstance(e, Finish) and e.lane == key)
+    verdict = Check(key, "table", True, True, "Fine.")
+    check([*events[: end + 1], verdict, *events[end + 1 :]])
+    with pytest.raises(RecordingError, match="checked twice"):
+        check([*events, verdict, verdict])
+    with pytest.raises(RecordingError, match="before it ends"):
+        check([*events[:end], verdict, *events[end:]])
+
+
+@pytest.mark.parametrize("schema", [1, 2, 3])
 def test_older_recordings_are_read(tmp_path, schema):
     events = [dataclasses.replace(recording()[0], schema=schema), *recording()[1:]]
     save(tmp_path / "a.jsonl", events)
@@ -333,6 +345,7 @@ def test_older_recordings_are_read(tmp_path, schema):
         plain = [json.loads(line) for line in lines]
         for line in plain:
             line.pop("branch", None)
+            line.pop("memory", None)
             line.pop("note", None)
         (tmp_path / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in plain))
     assert load(tmp_path / "a.jsonl") == events
