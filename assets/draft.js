@@ -35,6 +35,8 @@
     const section = el("section", "part draft"), head = el("div", "part-head"), title = el("h4", ""), opened = el("p", "part-opened"), detail = el("p", "part-more");
     const scroll = el("div", "text"), body = el("div", "draft-body");
     head.append(title, opened, detail);
+    scroll.tabIndex = 0;
+    scroll.setAttribute("role", "group");
     scroll.appendChild(body);
     section.append(head, scroll);
     let shown = { id: 0, pieces: 0, stands: -1 };
@@ -49,6 +51,7 @@
       const draft = state.draft;
       const words = S.draftWords(draft, state, at, say);
       put(title, words.title);
+      if (scroll.getAttribute("aria-label") !== words.title) scroll.setAttribute("aria-label", words.title);
       put(opened, words.opened);
       put(detail, words.detail);
       if (section.dataset.tone !== words.tone) section.dataset.tone = words.tone;

@@ -209,5 +209,6 @@
     return say.has("lane." + key) ? say("lane." + key) : key;
   }
 
+  S.nodeTitle = nodeTitle;
   S.draw = { el, svg, set, pool, icon, treeView, tickStep, textWidth, spread, laneName };
 })(typeof globalThis !== "undefined" ? globalThis : this);

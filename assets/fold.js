@@ -6,7 +6,7 @@
 
   /** An empty story; events go in through `add`, in the order of the run. */
   function create() {
-    return { run: null, lanes: new Map(), order: [], count: 0 };
+    return { run: null, lanes: new Map(), order: [], events: [], count: 0 };
   }
 
   function laneOf(story, key, capacity) {
@@ -14,7 +14,7 @@
     if (!lane) {
       lane = {
         key, capacity, prefills: [], steps: [], ends: [], tokens: [], drafted: [], accepted: [],
-        count: 0, finish: null, compare: null, ...S.phases.empty(),
+        count: 0, finish: null, compare: null, check: null, ...S.phases.empty(),
       };
       story.lanes.set(key, lane);
       story.order.push(key);
@@ -26,6 +26,7 @@
   function add(story, events) {
     for (const event of events) {
       story.count += 1;
+      story.events.push(event);
       if (event.kind === "run") {
         story.run = event;
         for (const lane of event.lanes) laneOf(story, lane.key, lane.capacity);
@@ -37,6 +38,7 @@
       if (event.kind === "prefill") lane.prefills.push(event);
       else if (event.kind === "finish") lane.finish = event;
       else if (event.kind === "compare") lane.compare = event;
+      else if (event.kind === "check") lane.check = event;
       else if (event.kind === "step") addStep(lane, event);
       else if (["phase", "draft", "verify"].includes(event.kind)) S.phases.add(lane, event);
     }
@@ -110,7 +112,7 @@
       note: finished ? lane.finish.note || "" : "",
       thinking: S.phases.thinkingAt(lane, n, tokens, totals), draft: S.phases.draftAt(lane, n, finished),
       prefix: of(lane.prefix), suffix: of(lane.suffix), answerAt: first !== null && first <= clock + EPSILON ? first : null,
-      badge: null, result: null,
+      check: finished ? lane.check : null, badge: null, result: null,
     };
   }
 
@@ -224,8 +226,20 @@
     return { pieces: shown.map((i) => ({ piece: tree.pieces[i], source: tree.sources[i] })), more: tree.parents.length - tree.path.length - shown.length };
   }
 
+  /** A number that two stories share only if they show the same at lane time t: texts, figures, verdicts. */
+  function hash(story, t) {
+    const state = at(story, t);
+    const texts = state.lanes.map((lane) => story.lanes.get(lane.key).steps.slice(0, lane.steps).map((step) => [step.pieces, step.sources]));
+    const drafts = state.lanes.map((lane) => lane.draft && story.lanes.get(lane.key).drafts.find((one) => one.id === lane.draft.id).pieces.slice(0, lane.draft.pieces));
+    // At the end it does not matter by which number it was reached.
+    const words = JSON.stringify([{ ...state, t: state.done ? 0 : t }, texts, drafts]);
+    let value = 0xcbf29ce484222325n; // FNV-1a, 64 bits
+    for (const unit of new TextEncoder().encode(words)) value = BigInt.asUintN(64, (value ^ BigInt(unit)) * 0x100000001b3n);
+    return value.toString(16).padStart(16, "0");
+  }
+
   S.fold = {
-    create, add, at, laneAt, laneEnd, duration, computed, upTo, timeTo, neighbour, halt, favourite, admit, rejected,
+    create, add, at, laneAt, laneEnd, duration, computed, upTo, timeTo, neighbour, halt, favourite, admit, rejected, hash,
     spans: (lane) => S.phases.spans(lane),
   };
 })(typeof globalThis !== "undefined" ? globalThis : this);

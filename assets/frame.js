@@ -13,8 +13,10 @@
     const frame = el("div", "slip");
     frame.dataset.empty = "yes";
     const strip = el("div", "strip"), tag = el("span", "tag"), prompt = el("span", "prompt"), meta = el("span", "meta");
+    const tools = el("span", "tools"), about = el("p", "told");
     strip.append(tag, prompt, meta);
     strip.hidden = true;
+    about.hidden = true;
     const notice = el("p", "notice"), hint = el("p", "hint");
     notice.hidden = true;
     const { legend, plain, marks, rejected } = legendOf();
@@ -26,12 +28,12 @@
     tree.head.appendChild(follow);
     time.root.classList.add("time-panel");
     row.append(tree.root, chart.root);
-    const fair = el("p", "fair"), foot = el("div", "foot-bar"), status = el("div", "unseen");
+    const fair = el("p", "fair"), close = el("div", "close-ups"), foot = el("div", "foot-bar"), status = el("div", "unseen");
     status.setAttribute("role", "status");
-    frame.append(notice, hint, strip, legend, lanes, say, results, row, time.root, fair, foot, status);
+    frame.append(tools, notice, hint, strip, about, legend, lanes, say, results, row, time.root, close, fair, foot, status);
     box.replaceChildren(frame);
     return {
-      root: frame, strip, tag, prompt, meta, notice, hint, plain, marks, rejected, lanes, say, results, follow, fair, foot, status,
+      root: frame, tools, about, close, strip, tag, prompt, meta, notice, hint, plain, marks, rejected, lanes, say, results, follow, fair, foot, status,
       treePanel: tree.root, treeTitle: tree.title, treeHow: tree.how, chartPanel: chart.root, chartTitle: chart.title,
       chartHow: chart.how, timePanel: time.root, timeTitle: time.title, timeHow: time.how,
     };

@@ -59,8 +59,16 @@
       const index = stepUnder(event);
       if (index !== over) hooks.peek(key, (over = index));
     });
-    sheet.addEventListener("mouseleave", () => hooks.peek(key, (over = -1)));
+    sheet.addEventListener("mouseover", (event) => {
+      const node = event.target;
+      hooks.token(key, node.token === undefined ? -1 : node.token, node);
+    });
+    sheet.addEventListener("mouseleave", () => {
+      hooks.peek(key, (over = -1));
+      hooks.token(key, -1);
+    });
     for (const box of boxes) {
+      box.addEventListener("blur", () => hooks.token(key, -1));
       box.addEventListener("keydown", (event) => {
         const move = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
         const { steps, picked } = current();
@@ -72,7 +80,7 @@
     }
   }
 
-  /** A lane's card. `hooks`: pick(key), step(key, index), peek(key, index or -1). */
+  /** A lane's card. `hooks`: pick(key), step(key, index), peek(key, index or -1), token(key, token or -1, its element). */
   function laneCard(key, place, hooks) {
     const card = el("article", "lane lane-" + (place % 6));
     const { head, name, title, idea, clock, tokens, rate, per } = headOf(place);
@@ -85,7 +93,7 @@
     sheet.append(thinking.part, draft.root, answer.part);
     const text = S.textView(thinking.body, answer.body);
     const foot = el("div", "foot");
-    const badge = line(foot, "badge", "div"), detail = line(foot, "detail", "div");
+    const badge = line(foot, "badge", "div"), check = line(foot, "check", "div"), detail = line(foot, "detail", "div");
     card.append(head, bar, sheet, foot);
     name.addEventListener("click", () => hooks.pick(key));
     let current = null, picked = -1, barAt = "";
@@ -150,6 +158,10 @@
       const wanted = "badge " + className;
       if (badge.holder.className !== wanted) badge.holder.className = wanted;
       if (foot.title !== help) foot.title = help;
+      const verdict = S.checkWords(state.check, say);
+      put(check.text, verdict.text);
+      if (check.holder.className !== verdict.className) check.holder.className = verdict.className;
+      if (check.holder.title !== verdict.help) check.holder.title = verdict.help;
     }
 
     function chosen(on) {
@@ -169,6 +181,9 @@
       if (!box) return;
       const at = span.getBoundingClientRect(), room = box.getBoundingClientRect();
       if (at.top < room.top + 8 || at.bottom > room.bottom - 8) box.scrollTop += at.top - room.top - room.height / 2;
+      // Reached by key, the step's first token says what it is, as it would under the mouse.
+      const first = span.token === undefined ? span.firstElementChild : span;
+      if (first && box === document.activeElement) hooks.token(key, first.token, first);
     }
 
     function reset() {
@@ -176,7 +191,7 @@
       draft.clear();
     }
     arrange({ phases: { reasoning: null }, drafts: [] }, {});
-    return { card, label, show, chosen, mark, reveal, reset, setRejected: text.setRejected };
+    return { card, label, show, chosen, mark, reveal, reset, setRejected: text.setRejected, draft: draft.root, badge: badge.holder };
   }
 
   function tokenWords(state, say) {
@@ -197,6 +212,18 @@
       thinking: counted("part.thinking", thinking.tokens),
       closed: thinking.open ? "" : say("part.closed." + thinking.closedBy),
       answer: counted("part.answer", thinking.answer),
+    };
+  };
+
+  /** Whether the answer is right, in words; empty where nobody knows. Pure. */
+  S.checkWords = function checkWords(check, say) {
+    if (!check) return { className: "check", text: "", help: "" };
+    const verdict = say(check.right ? "check.right" : "check.wrong");
+    const reason = S.translated ? S.translated(check.reason, say) : check.reason;
+    return {
+      className: "check " + (check.right ? "right" : "wrong"),
+      text: check.right ? verdict : verdict + " " + reason,
+      help: say("check.help", { task: say("task." + check.task) }),
     };
   };
 

@@ -13,7 +13,8 @@
   const prompts = read("prompts") || [];
   let language = startLanguage();
   let say = S.words.dictionary(words[language], words.en);
-  let show = null, headerWords = null, exampleWords = null, thinkingWords = null, service = null, chosen = "", lost = null, waiting = 0, resting = 0, running = false, about = null;
+  let show = null, headerWords = null, exampleWords = null, thinkingWords = null, service = null, chosen = "", lost = null, asks = 0, placed, shell = null, shelled = null, outside = null, waiting = 0, resting = 0, running = false, about = null;
+  const gallery = []; // filled when the machine says hello
 
   function startLanguage() {
     const asked = new URLSearchParams(location.search).get("lang");
@@ -21,11 +22,7 @@
     return /^ko\b/i.test(navigator.language || "") && words.ko ? "ko" : "en";
   }
 
-  /** A sentence that is sent in English and known here, in the reader's language. */
-  S.translated = function translated(text) {
-    for (const key in words.en) if (/^(error|about)\./.test(key) && words.en[key] === text) return say(key);
-    return text;
-  };
+  S.translated = (text) => S.words.translated(words.en, say, text);
 
   function setLanguage(next) {
     language = next;
@@ -116,12 +113,21 @@
     about = el("p", "about");
     const stage = el("div", "stage");
     box.replaceChildren(about, stage);
-    show = S.player(stage, say, language, {
-      missing(wanted) {
-        lost = wanted;
-        trigger("select");
+    const ask = (wanted) => {
+      lost = { ...wanted, n: (asks += 1) }; // numbered, so that the same answer twice is seen twice
+      trigger("select");
+    };
+    outside = {
+      gallery,
+      missing: ask,
+      open: (name, t) => {
+        placed = t;
+        ask({ open: name });
       },
-    });
+      shell: () => shell || (shell = new Promise((resolve) => { shelled = resolve; ask({ shell: true }); })),
+      plotly: () => S.loaded("slipstream/plotly.min.js", () => root.Plotly),
+    };
+    show = S.player(stage, say, language, outside);
     S.page.player = show;
     describe();
     const take = () => {
@@ -146,12 +152,28 @@
       service = told.service;
       describe();
       buttons();
-      if (told.recording) show.recording(told.recording);
+      gallery.splice(0, gallery.length, ...(told.gallery || []));
+      show.desk.label(say, language);
+      first(told.recording);
+    } else if (told.kind === "recording") {
+      if (!show.open(told.events, told.meta, placed)) show.notice(say("file.busy"), "bad");
+    } else if (told.kind === "unopened") {
+      show.notice(S.translated(told.sentence), "bad");
+    } else if (told.kind === "shell") {
+      shelled(told.html);
     } else if (told.kind === "loaded") {
       service = told.service;
       describe();
       show.notice(S.translated(told.sentence), told.failed ? "bad" : "");
     }
+  }
+
+  /** What a visitor sees first: the recording that the address names, else the bundled one. */
+  function first(recording) {
+    const query = new URLSearchParams(location.search), name = query.get("run"), t = query.get("t");
+    if (show.mode !== "empty") return;
+    if (name !== null) show.desk.named(name, t === null || t === "" ? undefined : Number(t));
+    else if (recording) show.recording(recording);
   }
 
   /** One line on what is loaded, and on an empty page what to do. */

@@ -4,27 +4,37 @@
   const S = (root.Slipstream = root.Slipstream || {});
   const LIGHT = 170; // milliseconds between redrawings of text and figures while live: the model needs the machine
   const HEAVY = 700; // the same for tree, charts and results
+  const SETTLE = 90; // milliseconds after a move until tree, charts and results follow the lanes
   const MENDING = 5000; // milliseconds the end of a run is waited for after its stream has ended
 
   function put(node, text) {
     if (node.textContent !== text) node.textContent = text;
   }
 
-  /** A player inside `box`. `say` is a dictionary, `language` its code; `outside.missing` asks for lost events. */
+  /**
+   * A player inside `box`. `say` is a dictionary, `language` its code. `outside` is what the
+   * page around it can do: `missing(wanted)` asks for lost events, `gallery` lists recordings,
+   * `open(name, t)` opens one of them, `shell()` gives an empty exported page.
+   */
   function player(box, say, language, outside) {
     const parts = S.frame.build(box);
     let story = S.fold.create(), cards = new Map(), results = new Map();
+    let desk = null; // buttons, dialogs, keys, files
+    let meta = null; // of a bundled recording: its name, title and two sentences
     let mode = "empty", seen = { run: null, done: true, past: [], asked: false }, expecting = false, mending = 0;
     let chosen = null, pinned = null, peeked = null, rejected = false;
-    let lightAt = 0, lightTimer = 0, heavyAt = 0, heavyTimer = 0, treeShown = "", announced = new Set();
+    let lightAt = 0, lightTimer = 0, heavyAt = 0, heavyTimer = 0, settling = 0, treeShown = "", announced = new Set();
     const cost = { batches: 0, milliseconds: 0 };
 
     const tree = S.draw.treeView(parts.treePanel), chart = S.chartView(parts.chartPanel), timeline = S.timelineView(parts.timePanel);
+    const closeup = S.closeup.view(parts.close, () => (outside && outside.plotly ? outside.plotly() : Promise.reject(new Error("no charts here"))), scene);
     const controls = S.transport({
-      moved: () => paint(true),
+      moved,
       step: (direction, t) => S.fold.neighbour(story.lanes.get(chosen), t, direction),
     });
     parts.foot.appendChild(controls.bar);
+    const tokens = S.tokenCard();
+    parts.root.appendChild(tokens.root);
 
     const hooks = {
       pick(key) {
@@ -44,6 +54,11 @@
         peeked = index < 0 ? null : { key, index };
         if (mode === "live") later();
         else paint(true);
+      },
+      token(key, token, node) {
+        const facts = token < 0 ? null : S.tokenFacts(story.lanes.get(key), token);
+        if (facts) tokens.show(facts, node, say);
+        else tokens.hide();
       },
     };
     parts.follow.addEventListener("click", () => {
@@ -78,6 +93,8 @@
       controls.seek(Infinity, true);
       story = S.fold.create();
       mode = kind;
+      meta = null;
+      tokens.hide();
       pinned = peeked = null;
       announced = new Set();
       heavyAt = lightAt = 0;
@@ -88,6 +105,7 @@
       parts.results.replaceChildren();
       timeline.clear();
       clearTimeout(mending);
+      clearTimeout(settling);
       delete parts.root.dataset.empty;
       parts.hint.hidden = true;
     }
@@ -103,6 +121,7 @@
         seen = { run: batch.run, done: false, past: seen.past, asked: false };
         expecting = false;
         begin("live");
+        if (desk) desk.begun();
         notice("");
         announce(say("status.started"));
       }
@@ -117,7 +136,7 @@
 
     /** A batch was lost: ask for what is missing; whatever comes before the reply is in it, or asked for again. */
     function ask() {
-      if (seen.asked || !outside) return;
+      if (seen.asked || !outside || !outside.missing) return;
       seen.asked = true;
       outside.missing({ run: seen.run, have: story.count });
     }
@@ -155,7 +174,7 @@
     function ended() {
       clearTimeout(mending);
       const lost = () => { if (mode === "live") finish(say("error.connection")); };
-      if (mode === "live" && !outside) lost();
+      if (mode === "live" && !(outside && outside.missing)) lost();
       else if (mode === "live") {
         ask();
         mending = setTimeout(lost, MENDING);
@@ -172,16 +191,58 @@
       paint(true);
     }
 
-    /** A recording: labelled as one, played at true speed unless motion is unwelcome. */
+    /** The recording of a first visit: only on a page on which nothing has happened. */
     function recording(batch) {
-      if (mode !== "empty" || expecting) return;
+      if (mode === "empty" && !expecting) open(batch.events, batch.meta || null);
+    }
+
+    /**
+     * Open a recording: labelled as one, at lane time `at` if that is given, else played at
+     * true speed unless motion is unwelcome. False while a race is running, which it would hide.
+     */
+    function open(events, about, at) {
+      if (mode === "live" || expecting) return false;
       begin("recording");
-      seen = { run: batch.run, done: true, past: seen.past, asked: false };
-      S.fold.add(story, batch.events);
+      meta = about;
+      seen = { run: events[0].id, done: true, past: seen.past, asked: false };
+      S.fold.add(story, events);
+      notice("");
+      if (desk) desk.begun();
       controls.setLength(S.fold.duration(story), S.fold.computed(story), false);
       const still = root.matchMedia && root.matchMedia("(prefers-reduced-motion: reduce)").matches;
-      controls.seek(still ? Infinity : 0);
-      if (!still) controls.start();
+      const placed = Number.isFinite(at);
+      controls.seek(placed ? at : still ? Infinity : 0);
+      paint(true);
+      if (!placed && !still) controls.start();
+      announce(say("status.opened", { title: titled() }));
+      return true;
+    }
+
+    /** What the run is called: a bundled recording's title in the reader's language, else its own, else its prompt. */
+    function titled() {
+      const run = story.run;
+      if (!run) return "";
+      const own = meta && meta.title ? meta.title[language] || meta.title.en : "";
+      return (own || (mode === "recording" && run.title) || run.prompt).replace(/\s+/g, " ");
+    }
+
+    /** The moment has changed: lanes and cursors at once, what is costly when the hand rests. */
+    function moved() {
+      tokens.hide();
+      paint(false);
+      clearTimeout(settling);
+      settling = setTimeout(() => paint(true), SETTLE);
+      if (controls.playing && performance.now() - heavyAt > 2 * SETTLE) paint(true);
+    }
+
+    /** Look at a step of a lane, as if it had been clicked; -1 follows the newest. */
+    function look(key, index) {
+      if (!story.lanes.has(key)) return;
+      chosen = key;
+      peeked = null;
+      pinned = index < 0 ? null : { key, index };
+      paint(true);
+      if (pinned) cards.get(key).reveal(index);
     }
 
     // ---- drawing -------------------------------------------------------------------
@@ -214,18 +275,19 @@
 
     function paint(heavy) {
       if (mode === "empty") return;
-      const state = S.fold.at(story, mode === "live" ? Infinity : controls.t);
+      const state = S.fold.at(story, controls.t), newest = mode === "live" && controls.t === Infinity;
       const fresh = state.lanes.length !== cards.size;
       if (fresh) addCards(state);
       const asked = (story.run && story.run.settings) || {};
       for (const lane of state.lanes) {
         // A lane that nothing has happened to since it was last drawn is left alone.
-        const known = story.lanes.get(lane.key), stamp = mode === "live" ? known.count : -1;
-        if (heavy || stamp < 0 || stamp !== cards.get(lane.key).stamp) cards.get(lane.key).show(known, lane, say, heavy || mode !== "live", asked);
+        const known = story.lanes.get(lane.key), stamp = newest ? known.count : -1;
+        if (heavy || stamp < 0 || stamp !== cards.get(lane.key).stamp) cards.get(lane.key).show(known, lane, say, heavy || !newest, asked);
         cards.get(lane.key).stamp = stamp;
       }
       if (mode === "live") announceLanes(state);
       if (heavy || fresh) paintHeavy(state);
+      else if (!newest) for (const view of [chart, timeline]) view.moment(controls.t);
     }
 
     function addCards(state) {
@@ -251,13 +313,25 @@
       paintStrip();
       paintStep(state);
       for (const lane of state.lanes) if (results.has(lane.key)) results.get(lane.key).show(lane, state, say);
-      const t = mode === "live" ? Infinity : controls.t;
       for (const view of [chart, timeline]) {
         view.lines(story, say);
-        view.moment(t);
+        view.moment(controls.t);
       }
       S.frame.dress(parts, story);
+      closeup.draw();
       if (mode === "live") controls.setLength(S.fold.duration(story), S.fold.computed(story), true);
+    }
+
+    /** What the close-up charts draw: the run, the moment, the step that is looked at. */
+    function scene() {
+      if (mode === "empty" || !story.order.length) return null;
+      const state = S.fold.at(story, controls.t), { key, index } = looked(state);
+      const lane = story.lanes.get(key), step = index >= 0 ? lane.steps[index] : null;
+      const names = Object.fromEntries(story.order.map((one) => [one, S.draw.laneName(say, one)]));
+      return {
+        story, state, names, lane, step, run: seen.run, t: controls.t, laneName: names[key], steps: state.lanes.find((one) => one.key === key).steps,
+        wrote: step && step.tokens.length > step.accepted ? step.tokens.length - 1 : -1, stamp: [story.count, controls.t, key, index].join(),
+      };
     }
 
     /** Which step is looked at: hovered, else picked, else the newest of the chosen lane. */
@@ -278,7 +352,7 @@
         card.mark(name === key ? index : -1, Boolean(pinned) && pinned.key === name);
       }
       parts.follow.hidden = !pinned;
-      const moving = (mode === "live" || controls.playing) && !pinned && !peeked;
+      const moving = ((mode === "live" && controls.t === Infinity) || controls.playing) && !pinned && !peeked;
       const stamp = [seen.run, key, index, language, moving].join("|");
       if (stamp === treeShown) return;
       treeShown = stamp;
@@ -297,8 +371,10 @@
       parts.tag.dataset.mode = mode;
       parts.strip.hidden = !run;
       if (!run) return;
-      const title = mode === "recording" && run.title ? run.title : run.prompt;
-      put(parts.prompt, title.replace(/\s+/g, " "));
+      put(parts.prompt, titled());
+      const told = meta && meta.about ? meta.about[language] || meta.about.en : "";
+      put(parts.about, told);
+      if (parts.about.hidden === Boolean(told)) parts.about.hidden = !told;
       if (parts.prompt.title !== run.prompt) parts.prompt.title = run.prompt;
       const model = run.model || {};
       const device = [String(model.device || "").toUpperCase(), model.device_name].filter(Boolean).map(String);
@@ -338,6 +414,8 @@
       treeShown = "";
       S.frame.label(parts, say);
       controls.language(say);
+      closeup.label(say);
+      if (desk) desk.label(say, language);
       for (const [key, card] of cards) card.label(story.lanes.get(key), say);
       if (rejected) for (const card of cards.values()) card.setRejected(true);
       paint(true);
@@ -345,16 +423,25 @@
 
     setLanguage(say, language);
     controls.setLength(0, 0, false);
-    return {
+    const made = {
       receive, recording, stop, ended, notice, setLanguage, cost,
       hint(text) { put(parts.hint, text); },
       expect() { expecting = true; },
       /** Everything as it is now, without waiting. */
       draw: () => paint(true),
+      open, look, titled, announce, parts, closeup,
+      /** The card of a lane, for what points at it. */
+      card: (key) => cards.get(key) || null,
+      /** A number that two players share only if they show the same. */
+      hash: () => S.fold.hash(story, controls.t),
       get mode() { return mode; },
+      get meta() { return meta; },
       get story() { return story; },
       controls,
     };
+    desk = S.desk(made, box, outside || {});
+    desk.label(say, language);
+    return Object.assign(made, { desk });
   }
 
   /** What happened in a step, in one sentence. Pure. */

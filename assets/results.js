@@ -37,6 +37,7 @@
     const { forwards, instead, whole } = lane.result;
     const saved = whole && instead > forwards ? " · " + say("result.saved", { n: instead - forwards }) : "";
     found.push([say("result.forwards"), String(forwards), against(instead) + saved]);
+    if (lane.check) found.push([say("result.check"), say(lane.check.right ? "result.check.right" : "result.check.wrong"), ""]);
     if (lane.draft) found.push([say("result.reused"), String(lane.prefix + lane.suffix), say("result.reused.how", { prefix: lane.prefix, suffix: lane.suffix })]);
     return found;
   }

@@ -28,7 +28,11 @@
     const time = el("span", "time"), note = el("span", "time-note");
     bar.append(back, play, forward, speed, scrub, time, note);
 
-    let t = Infinity, total = 0, timer = 0, wall = 0, enabled = false, say = null, computed = 0;
+    const newest = el("button", "toggle newest");
+    newest.type = "button";
+    newest.hidden = true;
+    bar.insertBefore(newest, time);
+    let t = Infinity, total = 0, timer = 0, wall = 0, enabled = false, live = false, say = null, computed = 0;
 
     function button(name) {
       const made = el("button", "icon-button");
@@ -42,7 +46,16 @@
     function seek(value, quiet) {
       t = value >= total ? Infinity : Math.max(0, value);
       draw();
+      dress();
       if (!quiet) hooks.moved(t);
+    }
+
+    /** Stay where a live run is now, while it goes on. */
+    function hold() {
+      t = total;
+      draw();
+      dress();
+      hooks.moved(t);
     }
 
     function tick() {
@@ -56,6 +69,7 @@
 
     function start() {
       if (!enabled || timer) return;
+      if (t === Infinity && live) return;
       if (t === Infinity) seek(0);
       wall = performance.now();
       timer = setTimeout(tick, FRAME);
@@ -68,11 +82,19 @@
       dress();
     }
 
+    /** Whether time passes: it is played, or the newest of a live run is followed. */
+    const moving = () => timer !== 0 || (live && t === Infinity);
+    let dressed = "";
+
     function dress() {
-      play.replaceChildren(icon(timer ? "pause" : "play"));
-      if (!say) return;
-      play.title = say(timer ? "pause" : "play");
-      play.setAttribute("aria-label", play.title);
+      const name = moving() ? "pause" : "play", behind = live && t !== Infinity;
+      if (newest.hidden === behind) newest.hidden = !behind;
+      const words = say ? say(name) : "";
+      if (dressed === name + words) return;
+      dressed = name + words;
+      play.replaceChildren(icon(name));
+      play.title = words;
+      play.setAttribute("aria-label", words);
     }
 
     function draw() {
@@ -85,20 +107,49 @@
       scrub.setAttribute("aria-valuetext", words);
     }
 
-    play.addEventListener("click", () => (timer ? pause() : start()));
-    back.addEventListener("click", () => { pause(); seek(hooks.step(-1, now())); });
-    forward.addEventListener("click", () => { pause(); seek(hooks.step(1, now())); });
-    scrub.addEventListener("input", () => { pause(); seek((Number(scrub.value) / 1000) * total); });
+    function toggle() {
+      if (!enabled) return;
+      if (timer) pause();
+      else if (moving()) hold();
+      else start();
+    }
 
-    /** What there is to play: its length, and what it took to compute. While live nothing can be played. */
-    function setLength(length, sum, live) {
+    /** One step back or on, in the chosen lane. */
+    function step(direction) {
+      if (!enabled) return;
+      pause();
+      seek(hooks.step(direction, now()));
+    }
+
+    /** To the beginning (0) or the end (Infinity). */
+    function jump(value) {
+      if (!enabled) return;
+      pause();
+      seek(value);
+    }
+
+    /** One speed slower or faster. */
+    function quicken(direction) {
+      const place = SPEEDS.indexOf(Number(speed.value)) + direction;
+      if (place >= 0 && place < SPEEDS.length) speed.value = String(SPEEDS[place]);
+    }
+
+    play.addEventListener("click", toggle);
+    back.addEventListener("click", () => step(-1));
+    forward.addEventListener("click", () => step(1));
+    newest.addEventListener("click", () => jump(Infinity));
+    scrub.addEventListener("input", () => jump((Number(scrub.value) / 1000) * total));
+
+    /** What there is to play: its length, what it took to compute, and whether it is still growing. */
+    function setLength(length, sum, growing) {
       total = length;
       computed = sum;
-      enabled = !live && total > 0;
+      live = growing;
+      enabled = total > 0;
       for (const control of [back, play, forward, speed, scrub]) if (control.disabled === enabled) control.disabled = !enabled;
-      bar.classList.toggle("live", live);
       words();
       draw();
+      dress();
     }
 
     function words() {
@@ -109,6 +160,8 @@
 
     function language(next) {
       say = next;
+      newest.textContent = say("live.newest");
+      for (const option of speed.options) option.textContent = option.value === "1" ? say("speed.true") : option.value + "×";
       for (const [control, key] of [[back, "back"], [forward, "forward"], [scrub, "scrub"], [speed, "speed"]]) {
         control.title = say(key);
         control.setAttribute("aria-label", say(key));
@@ -117,7 +170,7 @@
       words();
       draw();
     }
-    return { bar, seek, start, pause, setLength, language, get t() { return t; }, get playing() { return timer !== 0; } };
+    return { bar, seek, start, pause, toggle, step, jump, quicken, setLength, language, get t() { return t; }, get playing() { return timer !== 0; }, get now() { return now(); } };
   }
 
   S.transport = transport;

@@ -20,6 +20,24 @@
     return say;
   }
 
+  /** What stands in the {name} places of a sentence, or null if it is another one. */
+  function filled(template, text) {
+    const pattern = template.split(/\{(\w+)\}/).map((part, i) => (i % 2 ? `(?<${part}>.+?)` : part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))).join("");
+    const found = new RegExp("^" + pattern + "$", "s").exec(text);
+    return found ? found.groups || {} : null;
+  }
+
+  /** A sentence that is sent in English and known to the dictionary, in the reader's language. */
+  function translated(english, say, text) {
+    for (const key in english) {
+      if (!/^(error|about|reason)\./.test(key)) continue;
+      if (english[key] === text) return say(key);
+      const values = key.startsWith("reason.") ? filled(english[key], text) : null;
+      if (values) return say(key, values);
+    }
+    return text;
+  }
+
   /** A small number in words where the language's own dictionary has them, else digits. */
   function counted(say, n) {
     return say.own("number." + n) ? say("number." + n) : String(n);
@@ -61,5 +79,5 @@
     return parsed.toLocaleDateString(language, { year: "numeric", month: "long", day: "numeric" });
   }
 
-  S.words = { dictionary, counted, seconds, tenths, factor, visible, shortened, graphemes, day };
+  S.words = { dictionary, filled, translated, counted, seconds, tenths, factor, visible, shortened, graphemes, day };
 })(typeof globalThis !== "undefined" ? globalThis : this);

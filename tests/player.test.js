@@ -6,7 +6,7 @@ const fs = require("node:fs");
 const path = require("node:path");
 
 const assets = path.join(__dirname, "..", "assets");
-for (const name of ["words.js", "phases.js", "fold.js", "tree.js", "draw.js", "timeline.js", "draft.js", "lane.js", "results.js"]) require(path.join(assets, name));
+for (const name of ["words.js", "phases.js", "fold.js", "tree.js", "draw.js", "timeline.js", "draft.js", "lane.js", "results.js", "token.js", "recording.js", "share.js", "keys.js", "tour.js", "closeup.js"]) require(path.join(assets, name));
 const S = globalThis.Slipstream;
 const { fold, phases, tree, words } = S;
 const en = JSON.parse(fs.readFileSync(path.join(assets, "i18n", "en.json"), "utf8"));
@@ -446,4 +446,211 @@ test("four thousand tokens are folded in a few milliseconds", () => {
   const start = performance.now();
   for (let i = 0; i < 100; i += 1) fold.at(story, i * 2);
   assert.ok(performance.now() - start < 200);
+});
+
+test("the check of an answer is shown when its lane has ended, in the reader's words", () => {
+  const end = english.findIndex((event) => event.kind === "finish");
+  const key = english[end].lane;
+  const verdict = { kind: "check", lane: key, task: "table", parsed: true, right: false, reason: "Row 3: Total is 41, not 42." };
+  const story = told([...english.slice(0, end + 1), verdict, ...english.slice(end + 1)]);
+  const lane = (t) => fold.at(story, t).lanes.find((one) => one.key === key);
+  assert.equal(lane(0.1).check, null);
+  assert.deepEqual(lane(Infinity).check, verdict);
+  const wrong = S.checkWords(verdict, say), right = S.checkWords({ ...verdict, right: true }, say);
+  assert.match(wrong.text, /^✗ .*wrong.*Row 3: Total is 41, not 42\.$/);
+  assert.equal(wrong.className, "check wrong");
+  assert.match(right.text, /^✓/);
+  assert.ok(!right.text.includes("Row 3"));
+  assert.ok(right.help.includes(en["task.table"]));
+  assert.equal(S.checkWords(null, say).text, "");
+  const { rows } = S.resultWords(lane(Infinity), fold.at(story, Infinity), say);
+  assert.deepEqual(rows.find((row) => row[0] === en["result.check"]), [en["result.check"], en["result.check.wrong"], ""]);
+});
+
+test("a sentence with values in it is recognised by its template, and no other is", () => {
+  const template = en["reason.value"];
+  assert.deepEqual({ ...words.filled(template, "Row 3: the sum so far is 4.1, not 42.") }, { n: "3", column: "the sum so far", have: "4.1", want: "42" });
+  assert.equal(words.filled(template, "Rows 3: a is b, not c."), null);
+  assert.deepEqual({ ...words.filled("Is it (this)?", "Is it (this)?") }, {});
+  assert.equal(words.filled("Is it (this)?", "Is it this?"), null);
+  for (const key of Object.keys(en)) {
+    if (!key.startsWith("reason.")) continue;
+    const names = (text) => (text.match(/\{\w+\}/g) || []).sort();
+    assert.deepEqual(names(ko[key]), names(en[key]), key);
+  }
+});
+
+const lines = (events) => events.map((event) => JSON.stringify(event) + "\n").join("");
+
+test("a recording read back from its text shows the same at every time", () => {
+  for (const events of [english, korean, thinking, cut, again]) {
+    const found = S.recording.parse(S.recording.format(events));
+    assert.deepEqual(found.events, events);
+    const first = told(events), second = told(found.events);
+    for (const t of [0, 0.5, 2, Infinity]) assert.equal(fold.hash(second, t), fold.hash(first, t));
+  }
+});
+
+test("two moments that look different have different hashes, and other runs too", () => {
+  const story = told(thinking), hashes = new Set();
+  const times = story.lanes.get("vanilla").ends;
+  for (const t of times) hashes.add(fold.hash(story, t));
+  assert.equal(hashes.size, times.length);
+  assert.notEqual(fold.hash(told(english), Infinity), fold.hash(told(korean), Infinity));
+  assert.equal(fold.hash(story, Infinity), fold.hash(story, 1e9));
+  const changed = thinking.map((event) => (event.kind === "step" && event.index === 3 ? { ...event, pieces: event.pieces.map((piece) => piece + "!") } : event));
+  assert.notEqual(fold.hash(told(changed), Infinity), fold.hash(story, Infinity));
+});
+
+test("a packed recording is unpacked, and one cut off anywhere is refused in words", async () => {
+  const blob = await S.recording.pack(english);
+  assert.ok(blob.size < lines(english).length / 3);
+  assert.deepEqual((await S.recording.read(blob)).events, english);
+  assert.deepEqual((await S.recording.read(new Blob([lines(english)]))).events, english);
+  for (const share of [0.2, 0.6, 0.95]) {
+    const found = await S.recording.read(blob.slice(0, Math.floor(blob.size * share)));
+    assert.equal(found.problem, "file.cut");
+  }
+});
+
+test("what is no recording, or not whole, is refused with a sentence in both languages", () => {
+  const whole = lines(english), run = english[0];
+  const cases = [
+    ["", "file.empty"], ["\n\n", "file.empty"], ["hello", "file.other"], ["{}", "file.other"], ["[1]", "file.other"], ["null\n", "file.other"],
+    [JSON.stringify({ ...run, schema: 99 }), "file.schema"], [JSON.stringify({ ...run, schema: undefined }), "file.schema"],
+    [JSON.stringify({ ...run, lanes: [] }), "file.damaged"], [JSON.stringify({ ...run, lanes: 3 }), "file.damaged"], [JSON.stringify({ ...run, prompt: 3 }), "file.damaged"],
+    [whole.slice(0, whole.length / 2), "file.cut"], [lines(english.slice(0, -1).filter((event) => event.kind !== "finish")), "file.cut"],
+    [whole + whole, "file.damaged"], [whole + '{"kind":"dance","lane":"racer"}\n', "file.damaged"], [whole + "noise\n", "file.damaged"],
+    [whole + '{"kind":"compare","lane":"nobody"}\n', "file.damaged"],
+  ];
+  const step = english.find((event) => event.kind === "step" && event.tree);
+  for (const change of [{ pieces: ["a"] , tokens: [1, 2] }, { pieces: null }, { start: "0" }, { seconds: null }, { tree: 5 }, { tree: { ...step.tree, parents: [0] } }, { tree: { ...step.tree, path: [1] } }, { tree: { ...step.tree, ranks: [] } }, { tree: { ...step.tree, parents: step.tree.parents.map((one, i) => (i === 1 ? 5 : one)) } }]) {
+    cases.push([lines(english.map((event) => (event === step ? { ...step, ...change } : event))), "file.damaged"]);
+  }
+  for (const [text, problem] of cases) {
+    const found = S.recording.parse(text);
+    assert.equal(found.problem, problem, text.slice(0, 60));
+    assert.equal(found.events, null);
+    for (const words_ of [en, ko]) {
+      const sentence = words.dictionary(words_)(problem, found.values);
+      assert.match(sentence, /[.]$/);
+      assert.ok(!/[{}]/.test(sentence), sentence);
+    }
+  }
+  for (const schema of S.recording.READABLE) assert.ok(S.recording.parse(lines([{ ...run, schema }, ...english.slice(1)])).events);
+});
+
+test("the table has a row for every forward, and no cell that a spreadsheet would run", () => {
+  const evil = english.map((event) => (event.kind === "step" && event.index === 0 ? { ...event, pieces: ['=1+1",\n'] , tokens: [1], sources: ["target"] } : event));
+  const story = told(evil), text = S.share.csv(story);
+  const rows = [];
+  let row = [""], quoted = false;
+  for (let i = 0; i < text.length; i += 1) {
+    const letter = text[i];
+    if (quoted && letter === '"' && text[i + 1] === '"') { row[row.length - 1] += '"'; i += 1; }
+    else if (letter === '"') quoted = !quoted;
+    else if (!quoted && letter === ",") row.push("");
+    else if (!quoted && letter === "\r") { rows.push(row); row = [""]; i += 1; }
+    else row[row.length - 1] += letter;
+  }
+  assert.equal(rows.length, 1 + evil.filter((event) => event.kind === "step").length);
+  assert.ok(rows.every((one) => one.length === rows[0].length));
+  const column = rows[0].indexOf("text");
+  for (const one of rows.slice(1)) assert.equal(typeof JSON.parse(one[column]), "string");
+  assert.equal(JSON.parse(rows[1][column]), '=1+1",\n');
+  assert.ok(rows.flat().every((one) => !/^[=+@\t\r]/.test(one) && !(one.startsWith("-") && Number.isNaN(Number(one)))));
+  const lane = story.lanes.get("racer");
+  const texts = rows.slice(1).filter((one) => one[0] === "racer").map((one) => JSON.parse(one[column])).join("");
+  assert.equal(texts, lane.steps.flatMap((one) => one.pieces).join(""));
+});
+
+test("files and links are named so that they can be found again", () => {
+  assert.equal(S.share.fileName({ title: "", prompt: "Why? <b>/..\\", id: "ab12" }, ".csv"), "why-b-ab12.csv");
+  assert.equal(S.share.fileName({ title: "서울 소개", prompt: "x", id: "ab" }, ".html"), "서울-소개-ab.html");
+  assert.equal(S.share.fileName({ prompt: "???", id: "" }, ".html"), "run.html");
+  assert.equal(S.share.link("http://h/p?lang=ko&run=old&t=3", "new", 1.234), "http://h/p?lang=ko&run=new&t=1.23");
+  assert.equal(S.share.link("http://h/p?run=old&t=3", "new", Infinity), "http://h/p?run=new");
+  assert.equal(S.share.link("http://h/p?run=old&t=3", null, 2), "http://h/p");
+});
+
+test("what is told of a token is what the events say of it", () => {
+  const story = told(english), lane = story.lanes.get("racer");
+  let place = 0, ranked = 0;
+  for (const step of lane.steps) {
+    step.tokens.forEach((id, k) => {
+      const facts = S.tokenFacts(lane, place);
+      assert.deepEqual([facts.id, facts.piece, facts.source, facts.forward, facts.place], [id, step.pieces[k], step.sources[k], step.index + 1, place + 1]);
+      assert.ok(Math.abs(facts.time - step.start - step.seconds) < 1e-9);
+      if (step.tree && k < step.accepted) {
+        const node = step.tree.path[k + 1];
+        assert.equal(step.tree.tokens[node], id);
+        assert.equal(facts.rank, step.tree.ranks[node] + 1);
+        ranked += 1;
+      } else assert.equal(facts.rank, null);
+      place += 1;
+    });
+  }
+  assert.ok(ranked > 5);
+  assert.equal(S.tokenFacts(lane, place), null);
+  const { rows, title } = S.tokenWords(S.tokenFacts(lane, 1), say);
+  assert.ok(title.includes("2"));
+  assert.ok(rows.every(([label, value]) => label && value));
+});
+
+test("keys do what the list says, and nothing where they are needed for something else", () => {
+  const on = (selectors) => ({ closest: (asked) => (asked.split(", ").some((one) => selectors.includes(one)) ? {} : null) });
+  const press = (key, more) => ({ key, ...more });
+  const body = on([]);
+  assert.deepEqual(S.keys.action(press(" "), body), { name: "play", n: 0 });
+  assert.deepEqual(S.keys.action(press("ArrowRight"), body).name, "forward");
+  assert.deepEqual(S.keys.action(press("3"), body), { name: "lane", n: 2 });
+  assert.deepEqual(S.keys.action(press("P"), body).name, "present");
+  assert.deepEqual(S.keys.action(press("?"), body).name, "help");
+  assert.equal(S.keys.action(press("x"), body), null);
+  assert.equal(S.keys.action(press("p"), on(["textarea"])), null);
+  assert.equal(S.keys.action(press(" "), on(["button"])), null);
+  assert.equal(S.keys.action(press("ArrowLeft"), on(["input[type=range]"])), null);
+  assert.equal(S.keys.action(press("ArrowLeft"), on([".text"])), null);
+  for (const held of ["ctrlKey", "metaKey", "altKey", "isComposing", "defaultPrevented"]) assert.equal(S.keys.action(press("f", { [held]: true }), body), null);
+  for (const words_ of [en, ko]) for (const [keys, what] of S.keys.listed(words.dictionary(words_))) assert.ok(keys && what && !/^keys\./.test(what));
+});
+
+test("the tour has six stops over a run with both methods, each at a moment that shows it", () => {
+  const story = told(thinking), stops = S.tour.stops(story);
+  assert.deepEqual(stops.map((stop) => stop.key), ["draft", "verify", "tree", "wasted", "thinking", "same"]);
+  for (const stop of stops) {
+    assert.ok(story.lanes.has(stop.lane));
+    if (stop.step >= 0) assert.ok(fold.laneAt(story, story.lanes.get(stop.lane), stop.t).steps > stop.step);
+    for (const words_ of [en, ko]) assert.ok(!/[{}]/.test(words.dictionary(words_)("tour." + stop.key + ".text", stop.values)));
+  }
+  const wasted = stops[3].values;
+  assert.ok(wasted.wasted > 0);
+  const plain = told(thinking.filter((event) => event.kind === "run" || event.lane === "vanilla").map((event) => (event.kind === "run" ? { ...event, lanes: event.lanes.slice(0, 1) } : event)));
+  assert.deepEqual(S.tour.stops(plain), []);
+});
+
+test("the close-up's figures are sums of the events", () => {
+  const story = told(english), lane = story.lanes.get("racer"), n = lane.steps.length;
+  for (const upTo of [0, 1, Math.floor(n / 2), n]) {
+    const counts = S.closeup.lengths(lane, upTo);
+    assert.equal(counts.reduce((sum, count, i) => sum + count * (i + 1), 0), upTo ? lane.tokens[upTo - 1] : 0);
+    assert.equal(counts.reduce((sum, count) => sum + count, 0), upTo);
+    const found = S.closeup.bySource(lane, upTo);
+    const sum = (name) => Object.values(found).reduce((all, sums) => all + sums[name].reduce((a, b) => a + b, 0), 0);
+    assert.equal(sum("drafted"), upTo ? lane.drafted[upTo - 1] : 0);
+    assert.ok(sum("accepted") >= (upTo ? lane.accepted[upTo - 1] : 0));
+  }
+  assert.deepEqual(S.closeup.memory(lane, n).times, []);
+  const remembering = told(english.map((event) => (event.kind === "step" ? { ...event, memory: [event.index, 0, 2 * event.index] } : event)));
+  const memory = S.closeup.memory(remembering.lanes.get("racer"), 5);
+  assert.deepEqual([memory.held, memory.known], [[0, 1, 2, 3, 4], [0, 2, 4, 6, 8]]);
+  assert.deepEqual(memory.times, lane.ends.slice(0, 5));
+  assert.equal(S.closeup.plain("<b>&"), "&lt;b&gt;&amp;");
+});
+
+test("a sentence from the machine is said in the reader's language where it is known", () => {
+  const korean_ = words.dictionary(ko, en), tell = (text) => words.translated(en, korean_, text);
+  assert.equal(tell(en["error.no_model"]), ko["error.no_model"]);
+  assert.equal(tell("Row 2: Total is 41, not 42."), ko["reason.value"].replace("{n}", "2").replace("{column}", "Total").replace("{have}", "41").replace("{want}", "42"));
+  assert.equal(tell("Nobody knows this."), "Nobody knows this.");
 });

@@ -1,7 +1,7 @@
 """Screenshots of the running page for the README: `python -m tests.screens`.
 
-Plays the bundled recording to its end on the real page and takes it at 1440 and 390
-pixels, light and dark, in English and Korean.
+Plays the first bundled recording to its end on the real page and takes it at 1440 and 390
+pixels, light and dark, in English and Korean, and in the presenter view at 1920.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ SHOTS = (
     ("phone-light", 390, "light", "en"),
     ("phone-dark", 390, "dark", "en"),
     ("page-korean", 1440, "light", "ko"),
+    ("presenter", 1920, "dark", "en"),
 )
 
 
@@ -31,17 +32,20 @@ def main() -> None:
     with served(service, ROOT / "assets" / "recordings") as url, browser() as chromium:
         for name, width, theme, language in SHOTS:
             page = chromium.new_page()
-            page.set_viewport_size({"width": width, "height": 900})
-            page.goto(f"{url}?__theme={theme}&lang={language}")
+            presenting = name == "presenter"
+            page.set_viewport_size({"width": width, "height": 1080 if presenting else 900})
+            view = "&present=1" if presenting else ""
+            page.goto(f"{url}?__theme={theme}&lang={language}{view}")
             page.wait_for_function("window.Slipstream?.page.player?.mode === 'recording'")
             page.click(".transport .play")
             page.evaluate("Slipstream.page.player.controls.seek(1e9)")
             # What is outside the window is not drawn, so the window takes the whole page in.
-            height = page.evaluate("document.documentElement.scrollHeight")
-            page.set_viewport_size({"width": width, "height": height})
+            if not presenting:
+                height = page.evaluate("document.documentElement.scrollHeight")
+                page.set_viewport_size({"width": width, "height": height})
             page.mouse.move(1, 1)  # over nothing, so that no token is looked at
             page.wait_for_timeout(1500)
-            page.screenshot(path=SCREENS / f"{name}.png", full_page=True)
+            page.screenshot(path=SCREENS / f"{name}.png", full_page=not presenting)
             page.close()
 
 

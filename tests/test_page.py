@@ -904,7 +904,7 @@ def test_the_language_changes_everywhere_and_stays_in_the_address(site, visit):
     assert page.evaluate("document.documentElement.lang") == "ko"
     for words, where in [
         ("멈춤", "#slip-stop"), ("답의 길이", "#slip-settings"), ("검색만", "#slip-lanes"),
-        ("녹화", ".strip"), ("초안 트리", ".panel h2"), ("하늘이 파란 까닭", "#slip-examples"),
+        ("녹화", ".strip"), ("초안 트리", ".panel h2"), ("길 찾기", "#slip-examples"),
     ]:  # fmt: skip
         assert words in page.text_content(where)
     page.reload()
@@ -913,7 +913,7 @@ def test_the_language_changes_everywhere_and_stays_in_the_address(site, visit):
 
 def test_an_example_fills_the_prompt(site, visit):
     page = visit(site[1])
-    page.click("#slip-examples .kind:nth-child(2)")
+    page.click("#slip-examples .kind:nth-child(3)")
     page.click("#slip-examples .example:nth-child(2)")
     wanted = [one for one in prompts() if one["kind"] == "code"][1]["prompt"]
     page.wait_for_function("document.querySelector('#slip-prompt textarea').value")
@@ -991,5 +991,7 @@ def test_there_are_enough_examples_of_every_kind():
     listed = prompts()
     assert len(listed) >= 12
     assert sum(one["kind"] == "korean" for one in listed) >= 3
-    assert {one["kind"] for one in listed} == {"chat", "code", "maths", "structured", "korean"}
+    assert {one["kind"] for one in listed} == {
+        "think", "chat", "code", "maths", "structured", "korean",
+    }  # fmt: skip
     assert all(one["title"].keys() == {"en", "ko"} and one["prompt"] for one in listed)

@@ -16,6 +16,8 @@ from slipstream.request import Bounds
 from slipstream.service import PageService
 from tests.browser import browser
 from tests.test_page import FOUR, bars, eventually, mode, race, served, texts
+from training.fresh import EXAMPLES
+from training.tasks import FAMILIES, FRESH
 
 pytestmark = [
     pytest.mark.browser,
@@ -64,8 +66,14 @@ class Counted:
 def model() -> Iterator[Model]:
     threads = torch.get_num_threads()
     torch.set_num_threads(2)
-    yield load("embedded", device="cpu")
+    yield load("embedded-base", device="cpu")
     torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="module")
+def thinker(model: Model) -> Model:
+    """The embedded model with its adapter."""
+    return load("embedded", device="cpu")
 
 
 @pytest.fixture(scope="module")
@@ -247,3 +255,26 @@ def test_a_stop_while_a_draft_is_in_flight_leaves_no_draft_in_the_answer(
         assert thinking
         assert texts(page)[2:] == ["", ""]
         assert page.text_content(".lane:nth-child(3) .draft-body") not in ("", thinking)
+
+
+def test_a_known_task_is_checked_and_the_page_says_what_headless_says(
+    thinker, visit, tmp_path: Path
+):
+    """Cut off on purpose: the whole answer takes minutes, and that is the benchmark's matter."""
+    prompt = FAMILIES["purchases"].make(EXAMPLES, FRESH).prompt
+    service = PageService(thinker, public=False, bounds=Bounds(default_new_tokens=24))
+    with served(service, tmp_path) as url:
+        page = visit(url)
+        assert "learned to think" in page.text_content("#slip-view .about")
+        assert page.locator("#slip-lanes input:checked").count() == 4
+        page.click("#slip-more")
+        for place in (2, 3):  # SSR, and RACER + SSR
+            page.locator("#slip-lanes input").nth(place).uncheck()
+        page.locator("#slip-think input").nth(2).check()  # off
+        race(page, prompt, wanted="")
+        finished(page)
+        request = Request(prompt, lanes=("vanilla", "racer"), max_new_tokens=24, think="off")
+        checks = [event for event in thinker.race(request) if event.kind == "check"]
+        assert [(check.task, check.right) for check in checks] == [("purchases", False)] * 2
+        said = page.eval_on_selector_all(".lane .check", "all => all.map(one => one.textContent)")
+        assert said == [f"✗ The answer is wrong: {check.reason}" for check in checks]

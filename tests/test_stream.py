@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from engine.errors import UserError
 from engine.events import Event, Unreadable
 from tests.scripted import HOSTILE, THINKING, Script, events, record
 from ui.asked import asked
-from ui.recordings import newest, read
+from ui.recordings import events_of, first, gallery, read
 from ui.service import RaceRequest
 from ui.stream import LOST, SOMETHING_FAILED, Kept, Sent, batches, recorded, wire
 from ui.words import dictionary
@@ -164,23 +165,58 @@ def test_no_tag_travels_in_a_message():
     assert json.loads(text) == message
 
 
-def test_the_newest_readable_recording_is_found(tmp_path: Path):
+def test_the_newest_readable_recording_comes_first_where_there_is_no_list(tmp_path: Path):
     record(tmp_path / "old.jsonl", Script(), prompt="old")
     record(tmp_path / "new.jsonl", Script(), prompt="new")
     newer = (tmp_path / "new.jsonl").read_text("utf-8").replace("2026-07-01", "2026-08-01")
     (tmp_path / "new.jsonl").write_text(newer, "utf-8")
     (tmp_path / "damaged.jsonl").write_text('{"kind": "run", "date": "2027"}\n', "utf-8")
     (tmp_path / "noise.jsonl").write_text("not json\n", "utf-8")
-    events_found = newest(tmp_path)
+    (tmp_path / "noise.jsonl.gz").write_bytes(b"\x1f\x8bnot gzip")
+    assert [entry["name"] for entry in gallery(tmp_path)] == ["new", "old"]
+    found = first(tmp_path)
+    assert found is not None
+    entry, events_found = found
+    assert entry["name"] == "new"
     assert events_found[0]["prompt"] == "new"
-    batch = recorded(events_found)
+    batch = recorded(events_found, entry)
     assert batch["done"]
     assert batch["recorded"]
+    assert batch["meta"] == entry
+
+
+def test_a_list_says_what_is_offered_and_in_which_order(tmp_path: Path):
+    for name in ("a", "b", "hidden"):
+        record(tmp_path / "plain", Script(), prompt=name)
+        packed = gzip.compress((tmp_path / "plain").read_bytes())
+        (tmp_path / f"{name}.jsonl.gz").write_bytes(packed)
+    listed = [
+        {"name": name, "title": {"en": name}, "about": {"en": "x"}, "make": {"prompt": "secret"}}
+        for name in ("b", "gone", "a")
+    ]
+    (tmp_path / "gallery.json").write_text(json.dumps(listed), "utf-8")
+    offered = gallery(tmp_path)
+    assert [entry["name"] for entry in offered] == ["b", "a"]
+    assert "secret" not in json.dumps(offered)
+    assert events_of(tmp_path, "a")[0]["prompt"] == "a"
+    for name in ("hidden", "gone", "../a", "a.jsonl.gz", ""):
+        with pytest.raises(Unreadable):
+            events_of(tmp_path, name)
+
+
+def test_the_first_recording_that_can_be_played_is_shown(tmp_path: Path):
+    record(tmp_path / "good.jsonl", Script(), prompt="good")
+    (tmp_path / "bad.jsonl").write_text("{}\n", "utf-8")
+    listed = [{"name": name, "title": {"en": name}, "about": {}} for name in ("bad", "good")]
+    (tmp_path / "gallery.json").write_text(json.dumps(listed), "utf-8")
+    found = first(tmp_path)
+    assert found is not None
+    assert found[0]["name"] == "good"
 
 
 def test_an_empty_or_missing_folder_has_no_recording(tmp_path: Path):
-    assert newest(tmp_path) == []
-    assert newest(tmp_path / "nowhere") == []
+    assert first(tmp_path) is None
+    assert first(tmp_path / "nowhere") is None
 
 
 def test_a_recording_may_hold_any_line_separator_inside_a_string(tmp_path: Path):

@@ -19,11 +19,13 @@ import gradio as gr
 from starlette.middleware import Middleware
 
 from engine.errors import UserError
-from engine.events import Event
+from engine.events import Event, Unreadable
 from ui.asked import asked
 from ui.controls import PRESETS, Controls, build_controls
 from ui.early import EarlyScript
-from ui.recordings import newest
+from ui.export import shell
+from ui.files import Files
+from ui.recordings import events_of, first, gallery
 from ui.service import RaceRequest, Service
 from ui.stream import SOMETHING_FAILED, Kept, batches, recorded, wire
 from ui.theme import page_theme
@@ -45,7 +47,7 @@ def launch_options() -> dict[str, Any]:
         "run_history": False,
         "ssr_mode": False,
         "show_error": False,
-        "app_kwargs": {"middleware": [Middleware(EarlyScript)]},
+        "app_kwargs": {"middleware": [Middleware(Files), Middleware(EarlyScript)]},
         "quiet": True,
     }
 
@@ -60,7 +62,7 @@ def build_page(service: Service, recordings: Path) -> gr.Blocks:
         view = _drawn("slip-view", "view")
         _wire_language(page, header, controls)
         _wire_presets(controls)
-        _wire_race(service, controls, view)
+        _wire_race(service, recordings, controls, view)
         _wire_load(service, controls, view)
         page.load(
             lambda: wire(_hello(service, recordings)),
@@ -90,11 +92,12 @@ def _about(service: Service) -> dict[str, Any]:
 
 def _hello(service: Service, recordings: Path) -> dict[str, Any]:
     """What a page needs to know when it opens."""
-    events = newest(recordings)
+    found = first(recordings)
     return {
         "kind": "hello",
         "service": _about(service),
-        "recording": recorded(events) if events else None,
+        "gallery": gallery(recordings),
+        "recording": recorded(found[1], found[0]) if found else None,
     }
 
 
@@ -135,8 +138,8 @@ def _wire_presets(controls: Controls) -> None:
         )
 
 
-def _wire_race(service: Service, controls: Controls, view: gr.HTML) -> None:
-    """Race, Stop, Enter in the prompt, and a lost batch sent again."""
+def _wire_race(service: Service, recordings: Path, controls: Controls, view: gr.HTML) -> None:
+    """Race, Stop, Enter in the prompt, and what the player asks for."""
     kept = Kept()
 
     def race(
@@ -168,8 +171,13 @@ def _wire_race(service: Service, controls: Controls, view: gr.HTML) -> None:
                 yield wire({"kind": "batch", **batch})
 
     def missing(asked_for: str, visitor: gr.Request) -> str:
-        """The events that a page says it lacks, of its own run only."""
+        """What a page asks for: a recording, an empty exported page, or events it has lost."""
         wanted = json.loads(asked_for)
+        if "open" in wanted:
+            return wire({**_recording(recordings, str(wanted["open"])), "n": wanted.get("n")})
+        if "shell" in wanted:
+            return wire({"kind": "shell", "html": shell(), "n": wanted.get("n")})
+        # Events of the visitor's own run only.
         again = kept.since(str(visitor.session_hash), str(wanted["run"]), int(wanted["have"]))
         return wire({"kind": "batch", **again})
 
@@ -204,6 +212,17 @@ def _wire_race(service: Service, controls: Controls, view: gr.HTML) -> None:
         queue=False,
         api_visibility="private",
     )
+
+
+def _recording(recordings: Path, name: str) -> dict[str, Any]:
+    """A recording of the gallery, or the sentence that says why it cannot be had."""
+    try:
+        events = events_of(recordings, name)
+    except Unreadable as error:
+        _log.warning("%s", error)
+        return {"kind": "unopened", "sentence": str(error)}
+    meta = next(entry for entry in gallery(recordings) if entry["name"] == name)
+    return {"kind": "recording", "events": events, "meta": meta}
 
 
 def _events(service: Service, sent: dict[str, Any]) -> Iterator[Event]:

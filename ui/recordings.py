@@ -1,15 +1,35 @@
-"""Bundled recordings: find the newest that can be played. No gradio, no torch."""
+"""Bundled recordings: which there are, and the events of one. No gradio, no torch.
+
+`gallery.json` in the folder names them in the order in which they are offered, each with a
+title and two sentences in both languages. A folder without one has its recordings all the
+same, the newest first, under their own titles.
+"""
 
 from __future__ import annotations
 
+import gzip
 import json
 import logging
+import zlib
 from pathlib import Path
 from typing import Any
 
 from engine.events import Run, Unreadable, from_dict
 
+ENDINGS = (".jsonl.gz", ".jsonl")
+
 _log = logging.getLogger(__name__)
+
+Entry = dict[str, Any]
+
+
+def text_of(path: Path) -> str:
+    """The lines of a recording, packed or not. Raises Unreadable, one sentence."""
+    try:
+        data = path.read_bytes()
+        return (gzip.decompress(data) if path.name.endswith(".gz") else data).decode()
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise Unreadable(f"{path.name} is not a Slipstream recording ({error}).") from error
 
 
 def read(path: Path) -> list[dict[str, Any]]:
@@ -17,10 +37,10 @@ def read(path: Path) -> list[dict[str, Any]]:
 
     Raises Unreadable, one sentence, for a file that is not a recording.
     """
+    text = text_of(path)
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-        events = [json.loads(line) for line in lines if line.strip()]
-    except (OSError, ValueError) as error:
+        events = [json.loads(line) for line in text.split("\n") if line.strip()]
+    except ValueError as error:
         raise Unreadable(f"{path.name} is not a Slipstream recording ({error}).") from error
     for number, event in enumerate(events):
         if isinstance(from_dict(event), Run) != (number == 0):
@@ -30,21 +50,57 @@ def read(path: Path) -> list[dict[str, Any]]:
     return events
 
 
-def newest(folder: Path) -> list[dict[str, Any]]:
-    """The events of the recording with the latest date; [] where there is none.
+def place(folder: Path, name: str) -> Path | None:
+    """The file of the recording called `name`, or None."""
+    if Path(name).name != name:
+        return None
+    found = (folder / f"{name}{ending}" for ending in ENDINGS)
+    return next((path for path in found if path.is_file()), None)
 
-    A damaged file is logged and passed over: the page is better off with an older one.
+
+def gallery(folder: Path) -> list[Entry]:
+    """What is offered: `name`, `title` and `about`, the latter two by language.
+
+    Damaged files are logged and passed over: the page is better off without them.
     """
-    dated: list[tuple[str, str, Path]] = []
-    for path in sorted(folder.glob("*.jsonl")):
+    try:
+        listed = json.loads((folder / "gallery.json").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return _undescribed(folder)
+    except (OSError, ValueError) as error:
+        _log.warning("the gallery cannot be read: %s", error)
+        return _undescribed(folder)
+    shown = [{key: entry[key] for key in ("name", "title", "about")} for entry in listed]
+    return [entry for entry in shown if place(folder, entry["name"])]
+
+
+def _undescribed(folder: Path) -> list[Entry]:
+    """The recordings of a folder without a list, the newest first."""
+    dated: list[tuple[str, str, Entry]] = []
+    for path in sorted(folder.glob("*.jsonl*")):
+        name = path.name.removesuffix(".gz").removesuffix(".jsonl")
         try:
-            with path.open(encoding="utf-8") as lines:
-                dated.append((str(json.loads(lines.readline())["date"]), path.name, path))
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            run = json.loads(text_of(path).partition("\n")[0])
+            title = {"en": str(run.get("title") or run["prompt"])}
+            dated.append((str(run["date"]), name, {"name": name, "title": title, "about": {}}))
+        except (Unreadable, ValueError, KeyError, TypeError, AttributeError) as error:
             _log.warning("%s is passed over: %s", path.name, error)
-    for _, _, path in sorted(dated, reverse=True):
+    return [entry for _, _, entry in sorted(dated, key=lambda each: each[:2], reverse=True)]
+
+
+def events_of(folder: Path, name: str) -> list[dict[str, Any]]:
+    """The events of a recording that is offered. Raises Unreadable, one sentence."""
+    path = place(folder, name)
+    if path is None or all(entry["name"] != name for entry in gallery(folder)):
+        raise Unreadable(f"There is no recording called {name[:60]!r} here.")
+    return read(path)
+
+
+def first(folder: Path) -> tuple[Entry, list[dict[str, Any]]] | None:
+    """The first recording of the gallery that can be played, with its events."""
+    for entry in gallery(folder):
         try:
-            return read(path)
+            return entry, events_of(folder, entry["name"])
         except Unreadable as error:
             _log.warning("%s", error)
-    return []
+    return None

@@ -114,10 +114,10 @@ def _batch(
     return {"run": run, "seq": seq, "from": start, "events": events, "done": done, "error": error}
 
 
-def recorded(events: list[dict[str, Any]]) -> Batch:
-    """A whole recording as one batch, marked as such."""
+def recorded(events: list[dict[str, Any]], meta: dict[str, Any]) -> Batch:
+    """A whole recording as one batch, marked as such. meta: its name, title and sentences."""
     run = str(events[0].get("id", "")) if events else ""
-    return {**_batch(run, 0, 0, events, done=True), "recorded": True}
+    return {**_batch(run, 0, 0, events, done=True), "recorded": True, "meta": meta}
 
 
 def wire(message: dict[str, Any]) -> str:

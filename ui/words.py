@@ -13,8 +13,8 @@ from typing import Any
 
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
 LANGUAGES = ("en", "ko")
-# In the order they build on one another; the same files run in an exported page.
-SCRIPTS = (
+# In the order they build on one another.
+PLAYER = (
     "words.js",
     "phases.js",
     "fold.js",
@@ -28,9 +28,18 @@ SCRIPTS = (
     "results.js",
     "frame.js",
     "transport.js",
+    "token.js",
+    "recording.js",
+    "share.js",
+    "keys.js",
+    "dialogs.js",
+    "tour.js",
+    "closeup.js",
+    "desk.js",
     "player.js",
-    "page.js",
 )
+"""The player's scripts: on the page, in an exported page, on a static site."""
+SCRIPTS = (*PLAYER, "page.js")
 STYLES = ("player.css", "page.css")
 
 
@@ -49,7 +58,7 @@ def prompts() -> list[dict[str, Any]]:
     return listed
 
 
-def _data(name: str, value: Any) -> str:
+def inert(name: str, value: Any) -> str:
     """A value as an inert JSON element; `<` is spelled out, so nothing in it is a tag."""
     text = json.dumps(value, ensure_ascii=False).replace("<", "\\u003c")
     return f'<script type="application/json" id="slipstream-{name}">{text}</script>'
@@ -62,11 +71,11 @@ def head() -> str:
         f"<script>{(ASSETS / name).read_text(encoding='utf-8')}</script>" for name in SCRIPTS
     ]
     words = {language: dictionary(language) for language in LANGUAGES}
-    icon = '<link rel="icon" href="data:image/svg+xml,' + _ICON + '">'
-    return "\n".join([icon, *styles, _data("words", words), _data("prompts", prompts()), *scripts])
+    icon = '<link rel="icon" href="data:image/svg+xml,' + ICON + '">'
+    return "\n".join([icon, *styles, inert("words", words), inert("prompts", prompts()), *scripts])
 
 
-_ICON = (
+ICON = (
     "%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E"
     "%3Crect width='32' height='32' rx='8' fill='%231b1f27'/%3E"
     "%3Cpath d='M6 10h9M6 16h20M6 22h14' stroke='%23f7f6f2' stroke-width='3' "

@@ -1,0 +1,31 @@
+/* Keys of the player: what each does, and where a key is left to what has the focus. */
+(function (root) {
+  "use strict";
+  const S = (root.Slipstream = root.Slipstream || {});
+
+  const KEYS = [
+    [["Space"], "play"], [["ArrowLeft"], "back"], [["ArrowRight"], "forward"], [["Home"], "home"], [["End"], "end"],
+    [["["], "slower"], [["]"], "faster"], [["1", "2", "3", "4"], "lane"], [["p"], "present"], [["f"], "full"], [["?"], "help"], [["Escape"], "leave"],
+  ];
+  // What has a use of its own for most keys; a button keeps Space, a slider its arrows.
+  const WRITING = "input:not([type=range]):not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable], dialog";
+
+  /** What a key stroke means, given what has the focus: the name of an action and a number, or null. Pure. */
+  function action(event, target) {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || event.isComposing) return null;
+    const matches = (selector) => Boolean(target && target.closest && target.closest(selector));
+    if (matches(WRITING)) return null;
+    const key = event.key === " " ? "Space" : event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    const found = KEYS.find(([keys]) => keys.includes(key));
+    if (!found) return null;
+    const [keys, name] = found;
+    if (name === "play" && matches("button, a, summary, input, [role=button], [role=tab]")) return null;
+    if (/^(Arrow|Home|End)/.test(key) && matches("input[type=range], input[type=radio], .text, .lane-row, [role=slider], .js-plotly-plot")) return null;
+    return { name, n: keys.indexOf(key) };
+  }
+
+  /** The list of keys, in words: `[keys, what they do]` each. Pure. */
+  const listed = (say) => KEYS.map(([keys, name]) => [keys.map((key) => (say.has("key." + key) ? say("key." + key) : key)).join(" "), say("keys." + name)]);
+
+  S.keys = { action, listed };
+})(typeof globalThis !== "undefined" ? globalThis : this);

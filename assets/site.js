@@ -1,0 +1,81 @@
+/* Starts the player where there is no server: in an exported page, or on a static site. */
+(function (root) {
+  "use strict";
+  const S = (root.Slipstream = root.Slipstream || {});
+  const { el } = S.draw;
+
+  const holder = (name) => document.getElementById("slipstream-" + name);
+  const words = JSON.parse(holder("words").textContent);
+  const entries = holder("gallery") ? JSON.parse(holder("gallery").textContent) : [];
+  const query = new URLSearchParams(location.search);
+  const waiting = new Map(); // by the name of a recording: what to do with its text
+  let language = Object.prototype.hasOwnProperty.call(words, query.get("lang")) ? query.get("lang") : /^ko\b/i.test(navigator.language || "") ? "ko" : "en";
+  let say = S.words.dictionary(words[language], words.en);
+
+  S.translated = (text) => S.words.translated(words.en, say, text);
+  S.site = {
+    /** Called by the script of a recording: its name, and its lines packed and in base64. */
+    take(name, packed) {
+      const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
+      const ready = waiting.get(name);
+      waiting.delete(name);
+      if (ready) S.recording.read(new Blob([bytes])).then(ready);
+    },
+  };
+
+  /** Open a recording of the gallery: its script is loaded each time, and hands its text over. */
+  function open(name, t) {
+    const meta = entries.find((one) => one.name === name), script = el("script");
+    waiting.set(name, (found) => {
+      if (found.events) player.open(found.events, meta, t);
+      else player.notice(say(found.problem, found.values), "bad");
+    });
+    script.src = "recordings/" + encodeURIComponent(name) + ".js";
+    script.addEventListener("load", () => script.remove());
+    script.addEventListener("error", () => {
+      script.remove();
+      player.notice(say("file.none", { name }), "bad");
+    });
+    document.head.appendChild(script);
+  }
+
+  const page = document.documentElement, box = document.getElementById("slipstream");
+  const dark = query.get("__theme") || (root.matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+  page.classList.toggle("dark", dark === "dark");
+  const head = el("header"), title = el("h1", "", "Slipstream"), idea = el("p"), change = el("button"), stage = el("div");
+  change.type = "button";
+  head.append(title, idea, change);
+  box.append(head, stage);
+  const player = S.player(stage, say, language, {
+    gallery: entries, open, plotly: () => (root.Plotly ? Promise.resolve(root.Plotly) : S.loaded("plotly.min.js", () => root.Plotly)),
+  });
+  S.page = { player };
+
+  function label() {
+    page.lang = language;
+    idea.textContent = say("idea");
+    change.textContent = say("language.other");
+    change.lang = language === "en" ? "ko" : "en";
+    change.setAttribute("aria-label", say("language.switch"));
+  }
+
+  change.addEventListener("click", () => {
+    language = language === "en" ? "ko" : "en";
+    say = S.words.dictionary(words[language], words.en);
+    const url = new URL(location.href);
+    url.searchParams.set("lang", language);
+    history.replaceState(history.state, "", url);
+    label();
+    player.setLanguage(say, language);
+  });
+  label();
+
+  const t = query.get("t"), at = t === null || t === "" ? undefined : Number(t);
+  const own = holder("recording"), wanted = query.get("run");
+  if (own) {
+    const found = S.recording.parse(own.textContent);
+    if (found.events) player.open(found.events, null, at);
+    else player.notice(say(found.problem, found.values), "bad");
+  } else if (wanted !== null) player.desk.named(wanted, at);
+  else if (entries.length) open(entries[0].name);
+})(typeof globalThis !== "undefined" ? globalThis : this);

@@ -1,0 +1,65 @@
+/* Everything that is known of one token: shown where it is pointed at. */
+(function (root) {
+  "use strict";
+  const S = (root.Slipstream = root.Slipstream || {});
+  const { el } = S.draw;
+
+  /** A token of a lane, by its place in the text: `{ id, piece, source, forward, time, rank, count }`. Pure. */
+  S.tokenFacts = function tokenFacts(lane, token) {
+    const i = S.fold.upTo(lane.tokens, token), step = lane.steps[i];
+    if (!step) return null;
+    const k = token - (i ? lane.tokens[i - 1] : 0), tree = step.tree;
+    // The accepted guesses come first among a step's tokens, in the order of the tree's path.
+    const node = tree && k < step.accepted ? tree.path[k + 1] : -1;
+    return {
+      place: token + 1, id: step.tokens[k], piece: step.pieces[k], source: step.sources[k], forward: step.index + 1,
+      time: step.start + step.seconds, rank: node > 0 ? tree.ranks[node] + 1 : null, count: node > 0 ? tree.counts[node] : 0,
+    };
+  };
+
+  /** The facts in words, `[label, value]` each. Pure. */
+  S.tokenWords = function tokenWords(facts, say) {
+    const rows = [
+      [say("token.id"), String(facts.id)],
+      [say("token.source"), say("source." + facts.source)],
+      [say("token.forward"), String(facts.forward)],
+      [say("token.time"), say("unit.seconds", { n: S.words.seconds(facts.time) })],
+    ];
+    if (facts.rank !== null) rows.splice(2, 0, [say("token.rank"), say("token.rank.value", { n: facts.rank })]);
+    if (facts.count > 0) rows.push([say("token.count"), String(facts.count)]);
+    return { title: say("token.title", { piece: S.words.visible(facts.piece, 24), n: facts.place }), help: say("source." + facts.source + ".help"), rows };
+  };
+
+  /** A card that floats beside a token. It never takes the pointer and is no place for the keyboard. */
+  S.tokenCard = function tokenCard() {
+    const card = el("div", "token-card"), title = el("p", "token-title"), help = el("p", "token-help"), list = el("dl", "");
+    card.append(title, help, list);
+    card.setAttribute("role", "tooltip");
+    card.hidden = true;
+    return {
+      root: card,
+      show(facts, near, say) {
+        const words = S.tokenWords(facts, say);
+        title.textContent = words.title;
+        help.textContent = words.help;
+        list.replaceChildren(...words.rows.flatMap(([label, value]) => [el("dt", "", label), el("dd", "", value)]));
+        card.hidden = false;
+        place(card, near);
+      },
+      hide() {
+        card.hidden = true;
+      },
+    };
+  };
+
+  /** Below the token, or above it where there is no room; never over the window's edge. */
+  function place(card, near) {
+    const box = near.getBoundingClientRect(), own = card.getBoundingClientRect(), room = 8;
+    const zoom = Number(getComputedStyle(card.parentNode).zoom) || 1;
+    const left = Math.max(room, Math.min(box.left, root.innerWidth - own.width - room));
+    const below = box.bottom + room + own.height < root.innerHeight;
+    const top = below ? box.bottom + room : Math.max(room, box.top - own.height - room);
+    card.style.left = left / zoom + "px";
+    card.style.top = top / zoom + "px";
+  }
+})(typeof globalThis !== "undefined" ? globalThis : this);
