@@ -43,6 +43,7 @@ def main() -> None:
             if not presenting:
                 height = page.evaluate("document.documentElement.scrollHeight")
                 page.set_viewport_size({"width": width, "height": height})
+            page.evaluate("scrollTo(0, 0)")
             page.mouse.move(1, 1)  # over nothing, so that no token is looked at
             page.wait_for_timeout(1500)
             page.screenshot(path=SCREENS / f"{name}.png", full_page=not presenting)
