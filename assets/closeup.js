@@ -2,7 +2,7 @@
 (function (root) {
   "use strict";
   const S = (root.Slipstream = root.Slipstream || {});
-  const { el, laneName } = S.draw;
+  const { el } = S.draw;
   const SOURCES = ["retrieval", "logits", "both", "prefix", "suffix"];
   const DASHES = ["solid", "solid", "dash", "dot", "dashdot", "longdash"];
   const SYMBOLS = { root: "square", bonus: "circle-open", retrieval: "circle", logits: "diamond", both: "star", prefix: "triangle-up", suffix: "triangle-down", target: "circle-open" };
@@ -46,7 +46,7 @@
   function colours(node) {
     const style = getComputedStyle(node), of = (name) => style.getPropertyValue("--" + name).trim();
     const found = { lanes: [0, 1, 2, 3, 4, 5].map((i) => of("lane-" + i)) };
-    for (const name of ["paper", "card", "ink", "dim", "line", "line-strong", "faint", "good", "verify", ...SOURCES]) found[name] = of(name);
+    for (const name of ["paper", "card", "ink", "dim", "line", "line-strong", "faint", "verify", ...SOURCES]) found[name] = of(name);
     return found;
   }
 
@@ -225,8 +225,8 @@
       }));
       draw();
     }
-    return { root: panel, draw, label, get plot() { return plot; }, get open() { return !body.hidden; } };
+    return { draw, label };
   }
 
-  S.closeup = { view, lengths, bySource, memory, plain, TABS };
+  S.closeup = { view, lengths, bySource, memory, plain };
 })(typeof globalThis !== "undefined" ? globalThis : this);

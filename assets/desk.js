@@ -4,8 +4,8 @@
   const S = (root.Slipstream = root.Slipstream || {});
   const { el } = S.draw;
 
-  /** Tools for `player` inside `box`; `outside` as in S.player. */
-  function desk(player, box, outside) {
+  /** Tools for `player`; `outside` as in S.player. */
+  function desk(player, outside) {
     const { parts, controls } = player, entries = outside.gallery || [];
     const page = document.documentElement;
     let say = (key) => key;

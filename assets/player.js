@@ -429,7 +429,7 @@
       expect() { expecting = true; },
       /** Everything as it is now, without waiting. */
       draw: () => paint(true),
-      open, look, titled, announce, parts, closeup,
+      open, look, parts,
       /** The card of a lane, for what points at it. */
       card: (key) => cards.get(key) || null,
       /** A number that two players share only if they show the same. */
@@ -439,7 +439,7 @@
       get story() { return story; },
       controls,
     };
-    desk = S.desk(made, box, outside || {});
+    desk = S.desk(made, outside || {});
     desk.label(say, language);
     return Object.assign(made, { desk });
   }

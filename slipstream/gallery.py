@@ -17,6 +17,7 @@ from typing import Any
 from engine.errors import UserError
 from engine.events import Compare, Finish, Run
 from engine.record import Writer, check
+from slipstream.cli import fail
 from slipstream.lanes import THINKING_LANES
 from slipstream.model import Model, load
 from slipstream.request import Request
@@ -81,8 +82,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 models[spec] = load(spec)
             record(models[spec], entry, args.folder)
     except UserError as error:
-        print(error, file=sys.stderr)
-        return 2
+        return fail(error)
     return 0
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -57,3 +58,31 @@ def browser(**options: Any) -> Iterator[Any]:
             yield context
         finally:
             context.close()
+
+
+def watched(
+    context: Any, ready: Callable[[Any], object], query: str = "lang=en&__theme=light"
+) -> Iterator[Callable[..., Any]]:
+    """For a fixture: opens pages and, at its end, holds that none logged an error or left its host.
+
+    ready: waits until a page that was opened can be used. A page from disk may ask nobody.
+    """
+    opened: list[Any] = []
+    wrong: list[str] = []
+
+    def go(url: str, query: str = query) -> Any:
+        page = context.new_page()
+        opened.append(page)
+        page.on("console", lambda m: wrong.append(m.text) if m.type == "error" else None)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        own = "file:" if url.startswith("file:") else r"http://127\.0\.0\.1"
+        allowed = re.compile(f"{own}|data:|blob:")
+        page.on("request", lambda r: None if allowed.match(r.url) else wrong.append(r.url))
+        page.goto(f"{url}?{query}")
+        ready(page)
+        return page
+
+    yield go
+    for page in opened:
+        page.close()
+    assert wrong == []

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser import browser
+from tests.browser import browser, watched
 from tests.scripted import (
     ENGLISH,
     HOSTILE,
@@ -78,29 +78,12 @@ class served:
 @pytest.fixture
 def visit(chromium: Any) -> Iterator[Callable[..., Any]]:
     """Opens pages; at the end of the test none may have logged an error or left the host."""
-    opened: list[Any] = []
-    wrong: list[str] = []
 
-    def go(url: str, query: str = "lang=en&__theme=light") -> Any:
-        page = chromium.new_page()
-        opened.append(page)
-        page.on("console", lambda m: wrong.append(m.text) if m.type == "error" else None)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on(
-            "request",
-            lambda r: (
-                None if re.match(r"http://127\.0\.0\.1|data:|blob:", r.url) else wrong.append(r.url)
-            ),
-        )
-        page.goto(f"{url}?{query}")
+    def ready(page: Any) -> None:
         page.wait_for_selector("#slip-view .slip", timeout=QUICK)
         page.wait_for_function("document.querySelector('#slip-view .about').textContent")
-        return page
 
-    yield go
-    for page in opened:
-        page.close()
-    assert wrong == []
+    yield from watched(chromium, ready)
 
 
 def mode(page: Any, wanted: str) -> None:

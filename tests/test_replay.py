@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from tests.browser import browser
+from tests.browser import browser, watched
 from tests.scripted import ENGLISH, KOREAN_THINKING, THINKING, Script, Scripted, record
 from tests.test_page import QUICK, all_of, eventually, mode, race, seek, served, texts
 from ui.export import page as page_of
@@ -63,24 +63,8 @@ def host(folder: Path) -> Iterator[tuple[Scripted, str]]:
 @pytest.fixture
 def visit(chromium: Any) -> Iterator[Callable[..., Any]]:
     """Opens pages, served or from disk; none may log an error or ask another host."""
-    opened: list[Any] = []
-    wrong: list[str] = []
-
-    def go(url: str, query: str = "lang=en&__theme=light") -> Any:
-        page = chromium.new_page()
-        opened.append(page)
-        page.on("console", lambda m: wrong.append(m.text) if m.type == "error" else None)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        allowed = r"file:|data:|blob:" if url.startswith("file:") else r"http://127\.|data:|blob:"
-        page.on("request", lambda r: None if re.match(allowed, r.url) else wrong.append(r.url))
-        page.goto(f"{url}?{query}")
-        page.wait_for_function("window.Slipstream?.page?.player?.story.run", timeout=QUICK)
-        return page
-
-    yield go
-    for page in opened:
-        page.close()
-    assert wrong == []
+    run = "window.Slipstream?.page?.player?.story.run"
+    yield from watched(chromium, lambda page: page.wait_for_function(run, timeout=QUICK))
 
 
 def state(page: Any, t: float | None = None) -> str:

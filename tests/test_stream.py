@@ -14,7 +14,7 @@ from engine.errors import UserError
 from engine.events import Event, Unreadable
 from tests.scripted import HOSTILE, THINKING, Script, events, record
 from ui.asked import asked
-from ui.recordings import events_of, first, gallery, read
+from ui.recordings import first, gallery, opened, read
 from ui.service import RaceRequest
 from ui.stream import LOST, SOMETHING_FAILED, Kept, Sent, batches, recorded, wire
 from ui.words import dictionary
@@ -174,7 +174,7 @@ def test_the_newest_readable_recording_comes_first_where_there_is_no_list(tmp_pa
     (tmp_path / "noise.jsonl").write_text("not json\n", "utf-8")
     (tmp_path / "noise.jsonl.gz").write_bytes(b"\x1f\x8bnot gzip")
     assert [entry["name"] for entry in gallery(tmp_path)] == ["new", "old"]
-    found = first(tmp_path)
+    found = first(tmp_path, gallery(tmp_path))
     assert found is not None
     entry, events_found = found
     assert entry["name"] == "new"
@@ -198,10 +198,10 @@ def test_a_list_says_what_is_offered_and_in_which_order(tmp_path: Path):
     offered = gallery(tmp_path)
     assert [entry["name"] for entry in offered] == ["b", "a"]
     assert "secret" not in json.dumps(offered)
-    assert events_of(tmp_path, "a")[0]["prompt"] == "a"
+    assert opened(tmp_path, "a")[1][0]["prompt"] == "a"
     for name in ("hidden", "gone", "../a", "a.jsonl.gz", ""):
         with pytest.raises(Unreadable):
-            events_of(tmp_path, name)
+            opened(tmp_path, name)
 
 
 def test_the_first_recording_that_can_be_played_is_shown(tmp_path: Path):
@@ -209,14 +209,14 @@ def test_the_first_recording_that_can_be_played_is_shown(tmp_path: Path):
     (tmp_path / "bad.jsonl").write_text("{}\n", "utf-8")
     listed = [{"name": name, "title": {"en": name}, "about": {}} for name in ("bad", "good")]
     (tmp_path / "gallery.json").write_text(json.dumps(listed), "utf-8")
-    found = first(tmp_path)
+    found = first(tmp_path, gallery(tmp_path))
     assert found is not None
     assert found[0]["name"] == "good"
 
 
 def test_an_empty_or_missing_folder_has_no_recording(tmp_path: Path):
-    assert first(tmp_path) is None
-    assert first(tmp_path / "nowhere") is None
+    assert first(tmp_path, gallery(tmp_path)) is None
+    assert first(tmp_path, gallery(tmp_path / "nowhere")) is None
 
 
 def test_a_recording_may_hold_any_line_separator_inside_a_string(tmp_path: Path):

@@ -25,7 +25,7 @@ from ui.controls import PRESETS, Controls, build_controls
 from ui.early import EarlyScript
 from ui.export import shell
 from ui.files import Files
-from ui.recordings import events_of, first, gallery
+from ui.recordings import first, gallery, opened
 from ui.service import RaceRequest, Service
 from ui.stream import SOMETHING_FAILED, Kept, batches, recorded, wire
 from ui.theme import page_theme
@@ -92,11 +92,12 @@ def _about(service: Service) -> dict[str, Any]:
 
 def _hello(service: Service, recordings: Path) -> dict[str, Any]:
     """What a page needs to know when it opens."""
-    found = first(recordings)
+    entries = gallery(recordings)
+    found = first(recordings, entries)
     return {
         "kind": "hello",
         "service": _about(service),
-        "gallery": gallery(recordings),
+        "gallery": entries,
         "recording": recorded(found[1], found[0]) if found else None,
     }
 
@@ -217,11 +218,10 @@ def _wire_race(service: Service, recordings: Path, controls: Controls, view: gr.
 def _recording(recordings: Path, name: str) -> dict[str, Any]:
     """A recording of the gallery, or the sentence that says why it cannot be had."""
     try:
-        events = events_of(recordings, name)
+        meta, events = opened(recordings, name)
     except Unreadable as error:
         _log.warning("%s", error)
         return {"kind": "unopened", "sentence": str(error)}
-    meta = next(entry for entry in gallery(recordings) if entry["name"] == name)
     return {"kind": "recording", "events": events, "meta": meta}
 
 

@@ -11,6 +11,7 @@ import gzip
 import json
 import logging
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -88,19 +89,22 @@ def _undescribed(folder: Path) -> list[Entry]:
     return [entry for _, _, entry in sorted(dated, key=lambda each: each[:2], reverse=True)]
 
 
-def events_of(folder: Path, name: str) -> list[dict[str, Any]]:
-    """The events of a recording that is offered. Raises Unreadable, one sentence."""
+def opened(folder: Path, name: str) -> tuple[Entry, list[dict[str, Any]]]:
+    """A recording that is offered, with its events. Raises Unreadable, one sentence."""
+    entry = next((entry for entry in gallery(folder) if entry["name"] == name), None)
     path = place(folder, name)
-    if path is None or all(entry["name"] != name for entry in gallery(folder)):
+    if entry is None or path is None:
         raise Unreadable(f"There is no recording called {name[:60]!r} here.")
-    return read(path)
+    return entry, read(path)
 
 
-def first(folder: Path) -> tuple[Entry, list[dict[str, Any]]] | None:
-    """The first recording of the gallery that can be played, with its events."""
-    for entry in gallery(folder):
+def first(folder: Path, entries: Sequence[Entry]) -> tuple[Entry, list[dict[str, Any]]] | None:
+    """The first of `entries` that can be played, with its events."""
+    for entry in entries:
         try:
-            return entry, events_of(folder, entry["name"])
+            path = place(folder, entry["name"])
+            if path is not None:
+                return entry, read(path)
         except Unreadable as error:
             _log.warning("%s", error)
     return None

@@ -11,6 +11,7 @@ from __future__ import annotations
 import keyword
 import zlib
 from collections.abc import Iterable, Sequence
+from functools import cache
 from random import Random
 from typing import TypeVar
 
@@ -33,7 +34,10 @@ def part(pool: Sequence[Entry], split: str) -> list[Entry]:
 
 def mixed(pool: Pool[Entry], split: str) -> list[Entry]:
     """The entries of a pool that a split may use, and for training the coined ones too."""
-    return [*part(pool, split), *(pool.coined if split == TRAIN else ())]
+    if split != TRAIN:
+        return part(pool, split)
+    _coin_all()
+    return [*part(pool, split), *pool.coined]
 
 
 def numbers(
@@ -267,8 +271,12 @@ _PLAIN = (
 )
 
 
+@cache
 def _coin_all() -> None:
-    """Fill every pool up. What is coined is never a real word of any pool."""
+    """Fill every pool up, once, when a training text is made: the page needs none of it.
+
+    What is coined is never a real word of any pool.
+    """
     real = {
         word for pool in (*_PLAIN, THINGS, CHORES) for phrase in pool for word in phrase.split()
     }
@@ -281,6 +289,3 @@ def _coin_all() -> None:
     real |= {word for pair in LOOPS for word in pair}
     singles = _coined([one for one, _ in part(LOOPS, TRAIN)], 2 * len(LOOPS), real)
     LOOPS.coined = tuple((word, f"{word}s") for word in singles)
-
-
-_coin_all()
