@@ -229,8 +229,10 @@
     /** The moment has changed: lanes and cursors at once, what is costly when the hand rests. */
     function moved() {
       tokens.hide();
-      paint(false);
       clearTimeout(settling);
+      // Nothing moves on from the end: what is shown there is whole at once.
+      if (controls.t === Infinity) return paint(true);
+      paint(false);
       settling = setTimeout(() => paint(true), SETTLE);
       if (controls.playing && performance.now() - heavyAt > 2 * SETTLE) paint(true);
     }
