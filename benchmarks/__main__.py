@@ -56,6 +56,7 @@ def _reasoning(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--draft-length", type=int, default=256)
     parser.add_argument("--ablation", action="store_true", help="prefix, suffix; iterative")
     parser.add_argument("--sweep", default="", help="draft-point, budget")
+    parser.add_argument("--resume", action="store_true", help="keep what was measured before")
     parser.add_argument("--figure", type=Path, default=Path("results/reasoning.html"))
 
 

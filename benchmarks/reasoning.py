@@ -10,10 +10,12 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from statistics import geometric_mean, mean, median
 
 from benchmarks import sweeps
 from benchmarks.asked import race_of
+from benchmarks.kept import Kept
 from benchmarks.questions import Question, evenly, lines_of
 from benchmarks.report import save, table
 from benchmarks.trial import Trial, trials
@@ -39,7 +41,8 @@ def run(args: argparse.Namespace) -> None:
     model = load(args.model, device=args.device, dtype=args.dtype)
     requests = [(f"{q.category} {q.id}", _request(args, q.prompt, lanes)) for q in questions]
 
-    found = list(_raced(model, requests))
+    kept = Kept(args.json.with_suffix(".trials.jsonl"), model.about(), resume=args.resume)
+    found = list(_raced(model, requests, kept))
     name = args.questions.stem if args.questions else "fresh prompts"
     print(f"{name} · {len(questions)} questions · {model.loaded.name} · {model.loaded.dtype}")
     _print_latency(found)
@@ -47,7 +50,7 @@ def run(args: argparse.Namespace) -> None:
     _print_slow_down(found)
     results: dict[str, object] = {"lanes": found}
     if args.ablation:
-        results["ablation"] = _ablations(model, requests)
+        results["ablation"] = _ablations(model, requests, kept)
     if args.sweep:
         results["sweeps"] = sweeps.run(model, requests, args.sweep.split(","), args.figure)
     save(args, model, results)
@@ -76,9 +79,9 @@ def _request(args: argparse.Namespace, prompt: str, lanes: tuple[str, ...]) -> R
     )
 
 
-def _raced(model: Model, requests: Sequence[tuple[str, Request]]) -> Iterator[Trial]:
+def _raced(model: Model, requests: Sequence[tuple[str, Request]], kept: Kept) -> Iterator[Trial]:
     for name, request in requests:
-        done = trials(model, name, request)
+        done = kept.race(request, partial(trials, model, name, request))
         own = {trial.lane: trial for trial in done}
         times = ", ".join(f"{lane} {trial.seconds:.1f}" for lane, trial in own.items())
         print(f"  {name}: {times} s", file=sys.stderr, flush=True)
@@ -188,9 +191,11 @@ def _print_slow_down(found: Sequence[Trial]) -> None:
             print(f"  {lane:12} {median(ratios):.3f} (median of {len(ratios)} questions)")
 
 
-def _ablations(model: Model, requests: Sequence[tuple[str, Request]]) -> dict[str, list[Trial]]:
+def _ablations(
+    model: Model, requests: Sequence[tuple[str, Request]], kept: Kept
+) -> dict[str, list[Trial]]:
     """Prefix only, suffix only, both; iterative against separate drafts."""
-    halves = list(_raced(model, [(n, replace(r, lanes=HALVES)) for n, r in requests]))
+    halves = list(_raced(model, [(n, replace(r, lanes=HALVES)) for n, r in requests], kept))
     rows = []
     for lane in HALVES[1:]:
         own, share = _of(halves, lane), saved(halves, lane)
@@ -204,7 +209,7 @@ def _ablations(model: Model, requests: Sequence[tuple[str, Request]]) -> dict[st
             )
         )
     print(f"\n{table(('reuse', '× vanilla', 'prefix', 'suffix'), rows)}")
-    again = list(_raced(model, [(n, replace(r, lanes=ITERATIVE)) for n, r in requests]))
+    again = list(_raced(model, [(n, replace(r, lanes=ITERATIVE)) for n, r in requests], kept))
     share = _draft_time_saved(again)
     print(f"\niterative against separate drafts: {_share(share)} of the time with a draft open")
     return {"halves": halves, "iterative": again}

@@ -43,9 +43,9 @@ def grouped_attention(
 ) -> tuple[Tensor, None]:
     """Scaled dot-product attention on grouped heads.
 
-    query (1, heads, N, d), key and value (1, kv heads, L, d); `attention_mask` is
-    additive, (1, 1, N, L) or already repeated for the heads of a group; None means
-    plainly causal. Returns (1, N, heads, d).
+    query (B, heads, N, d), key and value (B, kv heads, L, d); `attention_mask` is
+    additive, (B or 1, 1, N, L) or already repeated for the heads of a group; None means
+    plainly causal. Returns (B, N, heads, d).
     Raises NotImplementedError for attention with a soft cap, sinks, a bias or a window.
     """
     for name in _CHANGES_MEANING:

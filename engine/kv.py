@@ -13,7 +13,7 @@ from transformers.cache_utils import Cache, CacheLayerMixin
 class _Layer(CacheLayerMixin):  # type: ignore[misc]
     """One layer's keys and values in a buffer with room to spare.
 
-    keys, values: (1, kv heads, room, head size); rows up to `length` are written.
+    keys, values: (texts, kv heads, room, head size); rows up to `length` are written.
     """
 
     is_sliding = False
@@ -88,6 +88,8 @@ class _Layer(CacheLayerMixin):  # type: ignore[misc]
 class KVStore(Cache):  # type: ignore[misc]
     """Keys and values of the committed text, and of the nodes scored last.
 
+    A lane writes one text; evaluation writes several of one length side by side.
+
     layers: number of attention layers. room: rows to allocate at first; more are had
     by doubling. `length` counts written rows.
     """
@@ -102,9 +104,9 @@ class KVStore(Cache):  # type: ignore[misc]
         return int(self.layers[0].length)
 
     def buffer(self, states: Tensor) -> Tensor:
-        """An empty buffer for rows like `states` (1, kv heads, n, head size)."""
+        """An empty buffer for rows like `states` (texts, kv heads, n, head size)."""
         room = max(self._room, states.shape[-2])
-        return states.new_zeros(1, states.shape[1], room, states.shape[-1])
+        return states.new_zeros(*states.shape[:2], room, states.shape[-1])
 
     def grown(self, buffer: Tensor, written: int, needed: int) -> Tensor:
         """A larger buffer with the first `written` rows of `buffer`."""
@@ -139,6 +141,12 @@ class KVStore(Cache):  # type: ignore[misc]
         """Leave room for `rows` rows behind what is written; nobody may see them yet."""
         for layer in self.layers:
             layer.reserve(rows)
+
+    def select(self, texts: Tensor) -> None:
+        """Keep only these of the texts written side by side. texts: their indices."""
+        for layer in self.layers:
+            index = texts.to(layer.keys.device)
+            layer.keys, layer.values = layer.keys[index], layer.values[index]
 
     def close_gap(self, start: int, end: int) -> None:
         """Take the rows from `start` to `end` out, as if they had never been written."""

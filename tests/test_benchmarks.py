@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.kept import Kept
 from benchmarks.questions import Question, evenly, read
 from benchmarks.repeats import repeats
 from benchmarks.report import geometric_mean, table
 from benchmarks.speed import Sample, speed_up
+from benchmarks.trial import Trial
 from engine.errors import UserError
+from slipstream import Request
 
 
 def question(number: int, category: str) -> Question:
@@ -68,3 +71,34 @@ def test_speed_ups_are_ratios_of_rates_over_the_same_questions():
 def test_a_table_lines_its_columns_up():
     lines = table(("lane", "ms"), [("a", "1.0"), ("longer", "10.0")]).splitlines()
     assert [len(line) for line in lines] == [12, 12, 12, 12]
+
+
+def test_a_benchmark_that_was_interrupted_measures_only_what_is_missing(tmp_path: Path):
+    file, about = tmp_path / "deep" / "trials.jsonl", {"name": "model"}
+    first, second = Request("one"), Request("two", lanes=("vanilla",))
+    measured = [Trial("q", "vanilla", seconds=2.0, alone=[0.5], right=True)]
+
+    def again() -> list[Trial]:
+        raise AssertionError("measured again")
+
+    kept = Kept(file, about, resume=True)  # nothing there yet
+    assert kept.race(first, lambda: measured) == measured
+    with file.open("a") as cut:
+        cut.write('{"race": "cut sho')
+    kept = Kept(file, about, resume=True)
+    assert kept.race(first, again) == measured
+    assert kept.race(second, lambda: []) == []
+    kept = Kept(file, about, resume=True)
+    assert (kept.race(first, again), kept.race(second, again)) == (measured, [])
+    assert kept.race(Request("one", seed=1), list) == []
+
+    with pytest.raises(UserError, match="another model"):
+        Kept(file, {"name": "other"}, resume=True)
+    with pytest.raises(AssertionError, match="measured again"):
+        Kept(file, about, resume=False).race(first, again)
+    file.write_text("no trials\n")
+    with pytest.raises(UserError, match="cannot be read"):
+        Kept(file, about, resume=True)
+    file.write_text("")
+    with pytest.raises(UserError, match="cannot be read"):
+        Kept(file, about, resume=True)

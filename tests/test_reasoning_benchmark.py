@@ -123,6 +123,7 @@ def test_the_tables_are_printed_and_written(
 
     model = Known()
     model.loaded = Loaded()  # type: ignore[attr-defined]
+    model.about = lambda: {"name": "a model"}  # type: ignore[attr-defined]
     monkeypatch.setattr(reasoning, "load", lambda *args, **kwargs: model)
     written: list[object] = []
     monkeypatch.setattr(reasoning, "save", lambda args, made, results: written.append(results))
@@ -131,7 +132,7 @@ def test_the_tables_are_printed_and_written(
             lanes="vanilla,ssr", questions=questions, limit=3, model="m", device="cpu",
             dtype="auto", max_new_tokens=20, temperature=0.0, top_p=1.0, seed=0, capacity="auto",
             thinking_budget=40, draft_at=2, draft_every=0, draft_length=9, ablation=True,
-            sweep="", figure=tmp_path / "f.html",
+            sweep="", figure=tmp_path / "f.html", json=tmp_path / "r.json", resume=False,
         )
     )  # fmt: skip
     told = capsys.readouterr().out

@@ -18,13 +18,14 @@ from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
 from engine.adapter import WEIGHTS, merge
 from engine.embedded import embedded
 from engine.errors import UserError
-from engine.models import Loaded
+from engine.models import Loaded, load
 from slipstream import Request
 from slipstream.model import Model
 from training import evaluate
+from training.batches import generate
 from training.checkpoints import WHOLE, claim, newest
 from training.choices import Choices
-from training.evaluate import generate, summary
+from training.evaluate import summary
 from training.fresh import BENCHMARK, EXAMPLES, fresh
 from training.frozen import FrozenLinear, freeze
 from training.samples import MASKED, mixture, sample, with_template
@@ -221,15 +222,38 @@ def test_a_folder_belongs_to_one_recipe(tmp_path: Path) -> None:
 
 
 @pytest.mark.model
-def test_texts_in_a_batch_are_those_that_are_written_alone(real: Loaded) -> None:
+def test_texts_in_a_batch_are_those_transformers_writes_one_by_one() -> None:
+    real = load("embedded", device="cpu")  # one of its own: attention is exchanged
     prompts = [
         sample(real.tokenizer, FAMILIES[name].make(1, TRAIN), thinks=True)
-        for name in ("purchases", "tsv")
+        for name in ("purchases", "tsv", "classes", "table")
     ]
     ids = [each.ids[: each.asked] for each in prompts]
-    together = generate(real, ids, 24, batch=2)
-    alone = [generate(real, [each], 24, batch=1)[0] for each in ids]
-    assert together == alone
+    assert len({len(each) for each in ids}) == len(ids)
+    line, comma = (
+        real.tokenizer(text, add_special_tokens=False)["input_ids"][0] for text in ("\n", ",")
+    )
+    for eos in (real.eos, real.eos | {line}, real.eos | {comma}):  # they end at different times
+        model = dataclasses.replace(real, eos=frozenset(eos))
+        together = generate(model, ids, 24, batch=3)
+        real.model.set_attn_implementation("sdpa")
+        alone = [_written(model, each) for each in ids]
+        assert together == alone
+    assert len({len(text) for text in together}) > 1
+
+
+def _written(loaded: Loaded, ids: list[int]) -> list[int]:
+    """Greedy text of transformers' own generation, without what ends it."""
+    given = torch.tensor([ids])
+    (text,) = loaded.model.generate(
+        given,
+        attention_mask=torch.ones_like(given),
+        max_new_tokens=24,
+        do_sample=False,
+        eos_token_id=sorted(loaded.eos),
+        pad_token_id=loaded.tokenizer.eos_token_id,
+    )[:, len(ids) :].tolist()
+    return text[:-1] if text[-1] in loaded.eos else text
 
 
 def outcome(**changes: Any) -> evaluate.Outcome:

@@ -16,9 +16,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
-from tqdm import tqdm
-
 from benchmarks.questions import evenly, lines_of
 from benchmarks.repeats import repeats
 from benchmarks.report import table
@@ -27,6 +24,7 @@ from engine.errors import UserError
 from engine.models import Loaded, load
 from engine.packing import pack
 from engine.prompt import Ask, chat_prompt
+from training.batches import generate
 from training.checks import run_python
 from training.fresh import fresh
 from training.tasks import FAMILIES, Example
@@ -73,34 +71,6 @@ def loops_on(loaded: Loaded, prompts: Sequence[str], batch: int) -> list[bool]:
     """Whether each of the texts behind these prompts has fallen into a loop at its end."""
     ids = [_ids(loaded, prompt) for prompt in prompts]
     return [repeats(text) for text in generate(loaded, ids, QUESTION_TOKENS, batch)]
-
-
-@torch.inference_mode()
-def generate(
-    loaded: Loaded, prompts: Sequence[list[int]], new_tokens: int, batch: int
-) -> list[list[int]]:
-    """Greedy texts of transformers' own generation, without the token that ends them."""
-    order = sorted(range(len(prompts)), key=lambda at: len(prompts[at]))
-    found: list[list[int]] = [[] for _ in prompts]
-    for chunk in tqdm([order[i : i + batch] for i in range(0, len(order), batch)], unit="batch"):
-        width = max(len(prompts[at]) for at in chunk)
-        pad = loaded.tokenizer.eos_token_id
-        ids = torch.tensor([[pad] * (width - len(prompts[at])) + prompts[at] for at in chunk])
-        mask = torch.tensor(
-            [[0] * (width - len(prompts[at])) + [1] * len(prompts[at]) for at in chunk]
-        )
-        output = loaded.model.generate(
-            input_ids=ids.to(loaded.device),
-            attention_mask=mask.to(loaded.device),
-            max_new_tokens=new_tokens,
-            do_sample=False,
-            eos_token_id=sorted(loaded.eos),
-            pad_token_id=pad,
-        )
-        for at, row in zip(chunk, output[:, width:].tolist(), strict=True):
-            ends = [place for place, token in enumerate(row) if token in loaded.eos]
-            found[at] = row[: ends[0]] if ends else row
-    return found
 
 
 def _ids(loaded: Loaded, prompt: str) -> list[int]:
