@@ -26,6 +26,7 @@ from engine.packing import pack
 from engine.prompt import Ask, chat_prompt
 from training.batches import generate
 from training.checks import run_python
+from training.figures import HEAD, rows
 from training.fresh import fresh
 from training.tasks import FAMILIES, Example
 
@@ -130,22 +131,6 @@ def _shares(group: Sequence[Outcome]) -> dict[str, float]:
     return shares | ({"ran": sum(executed) / len(executed)} if executed else {})
 
 
-def _print(shares: dict[str, dict[str, float]]) -> None:
-    rows = [
-        (
-            name,
-            f"{found['prompts']:.0f}",
-            *(f"{found[key]:.0%}" for key in ("closed", "parsed", "right")),
-            f"{found['ran']:.0%}" if "ran" in found else "–",
-            f"{found['loops']:.1%}",
-            *(f"{found[key]:.0f}" for key in ("thinking", "answer")),
-        )
-        for name, found in shares.items()
-    ]
-    head = ("family", "prompts", "closed", "parsed", "right", "ran", "loops", "thinking", "answer")
-    print(table(head, rows))
-
-
 def _loops(args: argparse.Namespace, loaded: Loaded) -> dict[str, float]:
     """Shares of loops on benchmark questions: of this model and of its base."""
     prompts = [question.prompt for question in evenly(lines_of(args.questions), args.limit)]
@@ -176,7 +161,7 @@ def run(args: argparse.Namespace) -> None:
     start = time.perf_counter()
     outcomes = evaluate(loaded, args.prompts, args.batch, args.new_tokens)
     shares = summary(outcomes)
-    _print(shares)
+    print(table(HEAD, rows(shares)))
     result: dict[str, Any] = {"summary": shares, "outcomes": [asdict(o) for o in outcomes]}
     result["closes_within"] = CLOSES_WITHIN
     result["seconds"] = time.perf_counter() - start

@@ -10,12 +10,15 @@ import argparse
 import json
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 from engine.adapter import CONFIG, TEMPLATE, WEIGHTS
 from engine.embedded import ADAPTER, NAME, REVISION
 from engine.errors import UserError
+from training.figures import HEAD, rows
 
 LARGEST = 10_000_000  # bytes; above it a Space wants large-file storage
 
@@ -48,14 +51,15 @@ phases, all made by the generators in `training/` from seeds: no text is anybody
 and answer follow from the prompt alone. Names and numbers of the prompts that it was
 evaluated on occur in no training text.
 
-{texts} texts, {tokens} tokens, of which {learned} (thinking and answer) were learned.
-
 ## Training
 
-LoRA of rank {rank} on the linear layers from layer {below} on, AdamW, {steps} steps of
-{batch} texts, learning rate {rate:g} falling to zero, {minutes:.0f} minutes on {device}
-({tokens_a_second:.0f} tokens a second). Loss {first:.2f} at first, {last:.3f} over the last
-twentieth. Versions and the loss of every step are in `training.json`.
+LoRA of rank {rank} on the linear layers from layer {below} on, AdamW, {batch} texts a step, on
+{device}. The learning rate falls to zero in every run; a later run goes on from the adapter
+of the one before, with other texts. Learned: tokens of thinking and answer, prompts are only
+read. Loss: over the first and over the last twentieth.
+
+{runs}
+Versions and the loss of every step are in `training.json`.
 
 ## Figures
 
@@ -107,30 +111,47 @@ def _write(file: Path, value: Any) -> None:
 
 def card(record: dict[str, Any], figures: dict[str, Any]) -> str:
     """The model card, every figure from the two records."""
-    recipe, losses = record["recipe"], record["losses"]
-    tail = losses[-max(1, len(losses) // 20) :]
+    recipe = record["recipe"]
     return CARD.format(
         name=NAME,
         revision=REVISION,
         families=_families(figures),
-        texts=f"{recipe['examples']:,}",
-        tokens=f"{record['tokens']:,}",
-        learned=f"{record['learned']:,}",
         rank=recipe["rank"],
         below=recipe["below"],
-        steps=record["steps"],
         batch=recipe["batch"],
-        rate=recipe["rate"],
-        minutes=record["seconds"] / 60,
         device=record["device"],
-        tokens_a_second=record["tokens"] / record["seconds"],
-        first=losses[0],
-        last=sum(tail) / len(tail),
+        runs=_runs(record),
         prompts=figures["summary"]["all"]["prompts"],
         evaluated=figures["seconds"] / 60,
         within=figures["closes_within"],
-        table=_table(figures["summary"]),
+        table=_table(HEAD, rows(figures["summary"])),
         loops=_loops(figures.get("loops")),
+    )
+
+
+def _runs(record: dict[str, Any]) -> str:
+    """A row for every run that the adapter went through, the first one first."""
+    runs = [record]
+    while before := runs[0].get("before"):
+        runs.insert(0, before)
+    return _table(
+        ("run", "texts", "tokens", "learned", "steps", "rate", "minutes", "loss"),
+        [(str(number), *_run(each)) for number, each in enumerate(runs, 1)],
+    )
+
+
+def _run(record: dict[str, Any]) -> tuple[str, ...]:
+    recipe, losses = record["recipe"], record["losses"]
+    some = max(1, len(losses) // 20)
+    first, last = mean(losses[:some]), mean(losses[-some:])
+    return (
+        f"{recipe['examples']:,}",
+        f"{record['tokens']:,}",
+        f"{record['learned']:,}",
+        f"{record['steps']}",
+        f"{recipe['rate']:g}",
+        f"{record['seconds'] / 60:.0f}",
+        f"{first:.3f} to {last:.3f}",
     )
 
 
@@ -139,18 +160,10 @@ def _families(figures: dict[str, Any]) -> str:
     return {6: "Six", 7: "Seven", 8: "Eight"}.get(count, str(count))
 
 
-def _table(summary: dict[str, dict[str, float]]) -> str:
-    lines = [
-        "| family | prompts | closed | parsed | right | ran | loops | thinking | answer |",
-        "| --- " * 9 + "|",
-    ]
-    for name, shares in summary.items():
-        ran = f"{shares['ran']:.0%}" if "ran" in shares else "–"
-        shown = [f"{shares[key]:.0%}" for key in ("closed", "parsed", "right")]
-        lengths = [f"{shares[key]:.0f}" for key in ("thinking", "answer")]
-        cells = [name, f"{shares['prompts']:.0f}", *shown, ran, f"{shares['loops']:.1%}", *lengths]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+def _table(head: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
+    """A table in Markdown."""
+    lines = [head, ["---"] * len(head), *cells]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def _loops(loops: dict[str, Any] | None) -> str:
