@@ -78,7 +78,7 @@
     return ["prefill", "thinking", "verify", "answer", "draft"].map((kind) => {
       const own = (kind === "draft" ? drafts : bars).filter((span) => span.kind === kind);
       return {
-        type: "bar", orientation: "h", name: say("span." + kind), y: own.map((span) => names[span.key] + (kind === "draft" ? " ·" : "")), base: own.map((span) => span.start), x: own.map((span) => span.end - span.start),
+        type: "bar", orientation: "h", name: say("span." + kind), y: own.map((span) => plain(names[span.key]) + (kind === "draft" ? " ·" : "")), base: own.map((span) => span.start), x: own.map((span) => span.end - span.start),
         hovertext: own.map((span) => plain(S.spanWords(names[span.key], span, say))), hoverinfo: "text", marker: { color: fill[kind], pattern: { shape: shape[kind] || "", fgcolor: ink.card, size: 6 } },
       };
     }).filter((trace) => trace.x.length);
@@ -87,14 +87,14 @@
   function tokensTraces({ story, names, ink }) {
     return story.order.map((key, place) => {
       const lane = story.lanes.get(key);
-      return { type: "scatter", mode: "lines", name: names[key], x: [0, ...lane.ends], y: [0, ...lane.tokens], line: { color: ink.lanes[place % 6], dash: DASHES[place % 6], width: 2.4, shape: "hv" } };
+      return { type: "scatter", mode: "lines", name: plain(names[key]), x: [0, ...lane.ends], y: [0, ...lane.tokens], line: { color: ink.lanes[place % 6], dash: DASHES[place % 6], width: 2.4, shape: "hv" } };
     });
   }
 
   function lengthsTraces({ story, state, names, ink }) {
     return story.order.map((key, place) => {
       const counts = lengths(story.lanes.get(key), state.lanes[place].steps);
-      return { type: "bar", name: names[key], x: counts.map((_, i) => i + 1), y: counts, marker: { color: ink.lanes[place % 6], pattern: { shape: ["", "", "/", ".", "x", "-"][place % 6], fgcolor: ink.card } } };
+      return { type: "bar", name: plain(names[key]), x: counts.map((_, i) => i + 1), y: counts, marker: { color: ink.lanes[place % 6], pattern: { shape: ["", "", "/", ".", "x", "-"][place % 6], fgcolor: ink.card } } };
     });
   }
 
@@ -111,14 +111,14 @@
     return story.order.flatMap((key, place) => {
       const { times, held, forgotten, known } = memory(story.lanes.get(key), state.lanes[place].steps);
       if (!times.length) return [];
-      const line = (what, y, dash) => ({ type: "scatter", mode: "lines", name: `${names[key]}: ${say("closeup.memory." + what)}`, x: times, y, line: { color: ink.lanes[place % 6], dash, width: 2 } });
+      const line = (what, y, dash) => ({ type: "scatter", mode: "lines", name: `${plain(names[key])}: ${say("closeup.memory." + what)}`, x: times, y, line: { color: ink.lanes[place % 6], dash, width: 2 } });
       return [line("held", held, "solid"), line("known", known, "dash"), line("forgotten", forgotten, "dot")];
     });
   }
 
   const TRACES = { tree: treeTraces, timeline: timelineTraces, tokens: tokensTraces, lengths: lengthsTraces, sources: sourcesTraces, memory: memoryTraces };
 
-  /** Plotly reads a few tags in its texts; a model's text is text. Pure. */
+  /** Plotly reads a few tags in its texts; a model's text is text, and so is a lane's name in a file. Pure. */
   const plain = (text) => String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 
   function layoutOf(tab, say, ink, { run, t, names }) {
@@ -133,7 +133,7 @@
     };
     if (tab === "tree") for (const name of ["xaxis", "yaxis"]) Object.assign(layout[name], { visible: false });
     if (tab === "tree") layout.dragmode = "pan";
-    if (tab === "timeline") Object.assign(layout.yaxis, { autorange: "reversed", categoryorder: "array", categoryarray: Object.values(names).flatMap((name) => [name, name + " ·"]) });
+    if (tab === "timeline") Object.assign(layout.yaxis, { autorange: "reversed", categoryorder: "array", categoryarray: Object.values(names).map(plain).flatMap((name) => [name, name + " ·"]) });
     if (tab === "lengths" || tab === "sources") Object.assign(layout.xaxis, { dtick: 1, tick0: 1 });
     if ((tab === "timeline" || tab === "tokens") && Number.isFinite(t)) layout.shapes = [{ type: "line", x0: t, x1: t, y0: 0, y1: 1, yref: "paper", line: { color: ink.dim, width: 1.5, dash: "dot" } }];
     return layout;
@@ -228,5 +228,5 @@
     return { draw, label };
   }
 
-  S.closeup = { view, lengths, bySource, memory, plain };
+  S.closeup = { view, lengths, bySource, memory, plain, traces: TRACES, layoutOf };
 })(typeof globalThis !== "undefined" ? globalThis : this);

@@ -27,6 +27,7 @@
         player.look(stop.lane, stop.step);
         return pointed(stop);
       },
+      tell: player.announce,
       end: () => tools.tour.focus(),
     });
 
@@ -78,7 +79,7 @@
       }
     }
 
-    const events = () => player.story.events;
+    const events = () => S.fold.whole(player.story);
     const name = (ending) => S.share.fileName(player.story.run, ending);
 
     async function recording() {
@@ -142,15 +143,19 @@
       slower: () => controls.quicken(-1),
       faster: () => controls.quicken(1),
       lane: (n) => { if (player.story.order[n]) player.look(player.story.order[n], -1); },
-      present: () => present(!presenting()),
+      // Where there is nothing yet, the presenter view would hide the way to something.
+      present: () => { if (!tools.present.disabled) present(!presenting()); },
       full,
       help: help.open,
       leave: () => (tour.running ? tour.end() : presenting() ? present(false) : undefined),
     };
     document.addEventListener("keydown", (event) => {
+      // A click beside its buttons takes the focus out of a dialog; the keys stay with it all the same.
+      if (parts.root.querySelector("dialog[open]")) return;
       const found = S.keys.action(event, event.target);
       if (!found || (tour.running && /^(back|forward)$/.test(found.name))) return;
       if (found.name !== "leave") event.preventDefault();
+      if (event.repeat && /^(play|present|full)$/.test(found.name)) return; // a switch that is held down would flicker
       actions[found.name](found.n);
     });
 
@@ -177,9 +182,11 @@
     function begun() {
       for (const key of ["tour", "save", "present"]) tools[key].disabled = false;
       tour.end();
+      if (due) present(true);
+      due = false;
     }
     for (const key of ["tour", "save", "present"]) tools[key].disabled = true;
-    if (new URLSearchParams(location.search).get("present") === "1") present(true);
+    let due = new URLSearchParams(location.search).get("present") === "1"; // once there is something to present
     return { label, begun, named, file, present, tour, save };
   }
 

@@ -8,6 +8,8 @@
   function dialog(parent, className) {
     const box = el("dialog", "dialog " + className), head = el("div", "dialog-head"), title = el("h2", ""), close = el("button", "toggle"), body = el("div", "dialog-body");
     close.type = "button";
+    title.id = "slip-" + className;
+    box.setAttribute("aria-labelledby", title.id);
     close.addEventListener("click", () => box.close());
     // A click on the backdrop lands on the dialog itself.
     box.addEventListener("click", (event) => { if (event.target === box) box.close(); });

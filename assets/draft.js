@@ -67,7 +67,7 @@
 
     function append(story, from, { pieces, verify }) {
       const fresh = document.createDocumentFragment();
-      let begun = from > 0;
+      let begun = /\S/.test(body.textContent); // as it is when the whole is drawn anew
       for (let i = from; i < pieces; i += 1) {
         if (story.pieces[i] === "") continue;
         const node = el("span", story.sources[i], story.pieces[i]);

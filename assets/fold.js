@@ -77,6 +77,12 @@
   }
 
   const duration = (story) => Math.max(0, ...story.order.map((key) => laneEnd(story.lanes.get(key))));
+  /** The lane time up to which nothing more can come: where the lane is that is furthest behind of those that still write. */
+  function settled(story) {
+    const open = story.order.map((key) => story.lanes.get(key)).filter((lane) => !lane.finish);
+    return open.length ? Math.min(...open.map(laneEnd)) : duration(story);
+  }
+
   /** What all lanes together took: they run one after another on one device. */
   const computed = (story) => story.order.reduce((sum, key) => sum + laneEnd(story.lanes.get(key)), 0);
 
@@ -180,20 +186,32 @@
     stops.sort((a, b) => a - b);
     if (direction > 0) {
       for (const stop of stops) if (stop > t + 1e-6) return stop;
-      return laneEnd(lane);
+      return Math.max(t, laneEnd(lane)); // a lane may have ended before t, and forward is never back
     }
     let found = 0;
     for (const stop of stops) if (stop < t - 1e-6) found = stop;
     return found;
   }
 
+  const ending = (lane, reason, message) => ({ kind: "finish", lane, reason, totals: {}, message: message || "" });
+
   /** End every lane that has not finished, as the visitor's Stop or a broken race ends it. */
   function halt(story, reason, message) {
     for (const key of story.order) {
       const lane = story.lanes.get(key);
       if (!lane.finish) lane.count += 1;
-      if (!lane.finish) lane.finish = { kind: "finish", lane: key, reason, totals: {}, message: message || "" };
+      if (!lane.finish) lane.finish = ending(key, reason, message);
     }
+  }
+
+  /**
+   * The events of a story as a recording that can be opened again: a lane whose end never came
+   * (the race was stopped, broke off or still runs) ends where it is. Pure.
+   */
+  function whole(story) {
+    const ended = new Set(story.events.filter((event) => event.kind === "finish").map((event) => event.lane));
+    const open = story.order.filter((key) => !ended.has(key));
+    return story.events.concat(open.map((key) => story.lanes.get(key).finish || ending(key, "stopped")));
   }
 
   /** The lane whose trees are worth looking at first: the first that is not vanilla. */
@@ -239,7 +257,7 @@
   }
 
   S.fold = {
-    create, add, at, laneAt, laneEnd, duration, computed, upTo, timeTo, neighbour, halt, favourite, admit, rejected, hash,
+    create, add, at, laneAt, laneEnd, duration, settled, computed, upTo, timeTo, neighbour, halt, whole, favourite, admit, rejected, hash,
     spans: (lane) => S.phases.spans(lane),
   };
 })(typeof globalThis !== "undefined" ? globalThis : this);

@@ -15,12 +15,17 @@
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || event.isComposing) return null;
     const matches = (selector) => Boolean(target && target.closest && target.closest(selector));
     if (matches(WRITING)) return null;
-    const key = event.key === " " ? "Space" : event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    // With Hangul switched on a letter's key gives a Hangul letter; the place on the keyboard tells which it is.
+    const typed = /^[\u3131-\u318e]$/.test(event.key) && /^Key[A-Z]$/.test(event.code) ? event.code.slice(3) : event.key;
+    const key = typed === " " ? "Space" : typed.length === 1 ? typed.toLowerCase() : typed;
     const found = KEYS.find(([keys]) => keys.includes(key));
     if (!found) return null;
     const [keys, name] = found;
     if (name === "play" && matches("button, a, summary, input, [role=button], [role=tab]")) return null;
     if (/^(Arrow|Home|End)/.test(key) && matches("input[type=range], input[type=radio], .text, .lane-row, [role=slider], .js-plotly-plot")) return null;
+    // A tree that is wider than its panel is scrolled by the arrows while it has the focus.
+    const tree = /^Arrow/.test(key) && target && target.closest ? target.closest(".tree-scroll") : null;
+    if (tree && tree.scrollWidth > tree.clientWidth) return null;
     return { name, n: keys.indexOf(key) };
   }
 

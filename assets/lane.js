@@ -231,7 +231,8 @@
   S.badgeWords = function badgeWords(state, say) {
     const badge = state.badge;
     const out = { className: badge.kind, text: "", more: "", help: "" };
-    if (state.finished) out.more = state.reason === "error" && state.message ? state.message : say("finish." + state.reason);
+    const message = state.message && S.translated ? S.translated(state.message, say) : state.message;
+    if (state.finished) out.more = state.reason === "error" && message ? message : say("finish." + state.reason);
     if (badge.kind !== "differs") {
       out.text = say("badge." + badge.kind, { n: badge.n });
       return out;

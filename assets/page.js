@@ -4,6 +4,7 @@
   const S = (root.Slipstream = root.Slipstream || {});
   const { el } = S.draw;
   const WAIT = 350; // milliseconds of silence after which a race is said to be waiting
+  const PATIENCE = 30_000; // milliseconds an empty exported page is waited for: an answer can be lost, as a batch can
 
   const read = (name) => {
     const holder = document.getElementById("slipstream-" + name);
@@ -13,8 +14,9 @@
   const prompts = read("prompts") || [];
   let language = startLanguage();
   let say = S.words.dictionary(words[language], words.en);
-  let show = null, headerWords = null, exampleWords = null, thinkingWords = null, service = null, chosen = "", lost = null, asks = 0, placed, shell = null, shelled = null, outside = null, waiting = 0, resting = 0, running = false, about = null;
+  let show = null, headerWords = null, exampleWords = null, thinkingWords = null, service = null, chosen = "", asks = 0, opening = { n: 0 }, bundled = null, shell = null, shelled = null, outside = null, waiting = 0, resting = 0, running = false, about = null;
   const gallery = []; // filled when the machine says hello
+  const asking = []; // what the machine is still to be asked, in order: two questions may be put at once
 
   function startLanguage() {
     const asked = new URLSearchParams(location.search).get("lang");
@@ -114,17 +116,27 @@
     const stage = el("div", "stage");
     box.replaceChildren(about, stage);
     const ask = (wanted) => {
-      lost = { ...wanted, n: (asks += 1) }; // numbered, so that the same answer twice is seen twice
+      const n = (asks += 1); // numbered, so that the same answer twice is seen twice
+      asking.push({ ...wanted, n });
       trigger("select");
+      return n;
+    };
+    /** An empty exported page: fetched once, and anew where no answer came. */
+    const empty = () => {
+      if (shell) return shell;
+      shell = new Promise((resolve, reject) => {
+        shelled = resolve;
+        setTimeout(() => reject(new Error("no answer")), PATIENCE);
+        ask({ shell: true });
+      });
+      shell.catch(() => { shell = null; });
+      return shell;
     };
     outside = {
       gallery,
       missing: ask,
-      open: (name, t) => {
-        placed = t;
-        ask({ open: name });
-      },
-      shell: () => shell || (shell = new Promise((resolve) => { shelled = resolve; ask({ shell: true }); })),
+      open: (name, t) => { opening = { n: ask({ open: name }), t }; },
+      shell: empty,
       plotly: () => S.loaded("slipstream/plotly.min.js", () => root.Plotly),
     };
     show = S.player(stage, say, language, outside);
@@ -155,10 +167,10 @@
       gallery.splice(0, gallery.length, ...(told.gallery || []));
       show.desk.label(say, language);
       first(told.recording);
-    } else if (told.kind === "recording") {
-      if (!show.open(told.events, told.meta, placed)) show.notice(say("file.busy"), "bad");
-    } else if (told.kind === "unopened") {
-      show.notice(S.translated(told.sentence), "bad");
+    } else if (/^(recording|unopened)$/.test(told.kind)) {
+      if (told.n !== opening.n) return; // another has been asked for since
+      if (told.kind === "recording" && !show.open(told.events, told.meta, opening.t)) show.notice(say("file.busy"), "bad");
+      if (told.kind === "unopened") instead(S.translated(told.sentence));
     } else if (told.kind === "shell") {
       shelled(told.html);
     } else if (told.kind === "loaded") {
@@ -171,9 +183,16 @@
   /** What a visitor sees first: the recording that the address names, else the bundled one. */
   function first(recording) {
     const query = new URLSearchParams(location.search), name = query.get("run"), t = query.get("t");
+    bundled = recording;
     if (show.mode !== "empty") return;
-    if (name !== null) show.desk.named(name, t === null || t === "" ? undefined : Number(t));
-    else if (recording) show.recording(recording);
+    if (gallery.some((one) => one.name === name)) show.desk.named(name, t === null || t === "" ? undefined : Number(t));
+    else instead(name === null ? "" : say("file.none", { name: S.words.shortened(name, 60) }));
+  }
+
+  /** Why what was asked for is not there; on an empty page the bundled recording is, in its place. */
+  function instead(sentence) {
+    if (bundled) show.recording(bundled);
+    if (sentence) show.notice(sentence, "bad");
   }
 
   /** One line on what is loaded, and on an empty page what to do. */
@@ -225,8 +244,8 @@
     },
 
     chosenPrompt: () => [chosen],
-    /** Which events were lost on the way, as the machine is asked for them. */
-    missing: () => [JSON.stringify(lost)],
+    /** What the player asks the machine for: events that were lost on the way, a recording, an empty page. */
+    missing: () => [JSON.stringify(asking.shift() || {})],
 
     /** Open or close the settings. */
     settings() {

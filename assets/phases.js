@@ -19,8 +19,9 @@
       draft = { id: event.id, openedAt: event.opened_at, length: event.length, start: event.start, pieces: [], sources: [], moments: [], steps: [] };
       lane.drafts.push(draft);
     }
-    draft.pieces.push(...event.pieces);
-    draft.sources.push(...event.sources);
+    // One by one: a call takes only so many arguments, a file may hold more.
+    for (const piece of event.pieces) draft.pieces.push(piece);
+    for (const source of event.sources) draft.sources.push(source);
     draft.steps.push(event.step);
     draft.moments.push({ pieces: draft.pieces.length, written: event.written, closed: event.closed, end: event.start + event.seconds });
   }

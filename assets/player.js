@@ -6,6 +6,7 @@
   const HEAVY = 700; // the same for tree, charts and results
   const SETTLE = 90; // milliseconds after a move until tree, charts and results follow the lanes
   const MENDING = 5000; // milliseconds the end of a run is waited for after its stream has ended
+  const AGAIN = 2000; // milliseconds after which what was asked for and did not come is asked for again
 
   function put(node, text) {
     if (node.textContent !== text) node.textContent = text;
@@ -21,7 +22,7 @@
     let story = S.fold.create(), cards = new Map(), results = new Map();
     let desk = null; // buttons, dialogs, keys, files
     let meta = null; // of a bundled recording: its name, title and two sentences
-    let mode = "empty", seen = { run: null, done: true, past: [], asked: false }, expecting = false, mending = 0;
+    let mode = "empty", seen = { run: null, done: true, past: [], asked: -Infinity }, expecting = false, mending = 0;
     let chosen = null, pinned = null, peeked = null, rejected = false;
     let lightAt = 0, lightTimer = 0, heavyAt = 0, heavyTimer = 0, settling = 0, treeShown = "", announced = new Set();
     const cost = { batches: 0, milliseconds: 0 };
@@ -31,6 +32,8 @@
     const controls = S.transport({
       moved,
       step: (direction, t) => S.fold.neighbour(story.lanes.get(chosen), t, direction),
+      length: () => S.fold.duration(story),
+      settled: () => S.fold.settled(story),
     });
     parts.foot.appendChild(controls.bar);
     const tokens = S.tokenCard();
@@ -48,7 +51,9 @@
         peeked = null;
         pinned = same ? null : { key, index };
         paint(true);
-        if (pinned) cards.get(key).reveal(index);
+        if (!pinned) return;
+        cards.get(key).reveal(index);
+        announce(parts.say.textContent); // the caption is no live region: it changes all the time while a run plays
       },
       peek(key, index) {
         peeked = index < 0 ? null : { key, index };
@@ -72,7 +77,8 @@
       paint(true);
     });
     box.addEventListener("keydown", (event) => {
-      if (event.key === "Escape" && pinned) hooks.pick(chosen);
+      // In a dialog the key only closes that.
+      if (event.key === "Escape" && pinned && !event.target.closest("dialog")) hooks.pick(chosen);
     });
     let resized = 0;
     root.addEventListener("resize", () => {
@@ -117,8 +123,7 @@
       if (verdict === "skip") return;
       if (batch.run === "" && !batch.events.length) return refuse(batch);
       if (verdict === "new") {
-        if (seen.run !== null) seen.past.push(seen.run);
-        seen = { run: batch.run, done: false, past: seen.past, asked: false };
+        seen = { run: batch.run, done: false, past: left(), asked: -Infinity };
         expecting = false;
         begin("live");
         if (desk) desk.begun();
@@ -126,7 +131,7 @@
         announce(say("status.started"));
       }
       if (batch.from > story.count) return ask();
-      if (batch.mended) seen.asked = false;
+      if (batch.mended) seen.asked = -Infinity;
       S.fold.add(story, batch.events.slice(story.count - batch.from));
       if (batch.done) finish(batch.error);
       else live();
@@ -134,17 +139,24 @@
       cost.milliseconds += performance.now() - started;
     }
 
-    /** A batch was lost: ask for what is missing; whatever comes before the reply is in it, or asked for again. */
+    /** The runs that are over: what still comes of them is nobody's. */
+    const left = () => (seen.run === null || seen.past.includes(seen.run) ? seen.past : seen.past.concat(seen.run));
+
+    /**
+     * A batch was lost: ask for what is missing; whatever comes before the reply is in it, or asked
+     * for again. The reply can be lost as the batch was, so it is not waited for without end.
+     */
     function ask() {
-      if (seen.asked || !outside || !outside.missing) return;
-      seen.asked = true;
+      const now = performance.now();
+      if (now - seen.asked < AGAIN || !outside || !outside.missing) return;
+      seen.asked = now;
       outside.missing({ run: seen.run, have: story.count });
     }
 
     function finish(error) {
       seen.done = true;
       mode = error ? "failed" : "finished";
-      if (error) S.fold.halt(story, "error", sentence(error));
+      if (error) S.fold.halt(story, "error", error);
       notice(error ? sentence(error) : "", error ? "bad" : "");
       end();
       if (!error) announce(say("status.done"));
@@ -176,6 +188,7 @@
       const lost = () => { if (mode === "live") finish(say("error.connection")); };
       if (mode === "live" && !(outside && outside.missing)) lost();
       else if (mode === "live") {
+        seen.asked = -Infinity;
         ask();
         mending = setTimeout(lost, MENDING);
       }
@@ -187,7 +200,7 @@
       clearTimeout(lightTimer);
       heavyTimer = lightTimer = 0;
       controls.setLength(S.fold.duration(story), S.fold.computed(story), false);
-      controls.seek(Infinity, true);
+      controls.seek(controls.t, true); // who follows the newest stays at the end, who looks at a moment stays there
       paint(true);
     }
 
@@ -204,7 +217,7 @@
       if (mode === "live" || expecting) return false;
       begin("recording");
       meta = about;
-      seen = { run: events[0].id, done: true, past: seen.past, asked: false };
+      seen = { run: events[0].id, done: true, past: left(), asked: -Infinity };
       S.fold.add(story, events);
       notice("");
       if (desk) desk.begun();
@@ -223,7 +236,7 @@
       const run = story.run;
       if (!run) return "";
       const own = meta && meta.title ? meta.title[language] || meta.title.en : "";
-      return (own || (mode === "recording" && run.title) || run.prompt).replace(/\s+/g, " ");
+      return String(own || (mode === "recording" && run.title) || run.prompt).replace(/\s+/g, " ");
     }
 
     /** The moment has changed: lanes and cursors at once, what is costly when the hand rests. */
@@ -396,6 +409,7 @@
       put(parts.notice, text);
       parts.notice.hidden = !text;
       parts.notice.dataset.kind = kind || "";
+      if (text) announce(text);
     }
 
     function announce(text) {
@@ -426,7 +440,7 @@
     setLanguage(say, language);
     controls.setLength(0, 0, false);
     const made = {
-      receive, recording, stop, ended, notice, setLanguage, cost,
+      receive, recording, stop, ended, notice, announce, setLanguage, cost,
       hint(text) { put(parts.hint, text); },
       expect() { expecting = true; },
       /** Everything as it is now, without waiting. */

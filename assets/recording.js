@@ -4,14 +4,48 @@
   const S = (root.Slipstream = root.Slipstream || {});
   const READABLE = [1, 2, 3];
   const LARGEST = 64 * 1024 * 1024; // bytes; more than any run of this program
-  const KINDS = new Set(["run", "prefill", "phase", "step", "draft", "verify", "finish", "compare", "check"]);
+  const MOST_LANES = 32, MOST_NODES = 1024; // the same: a file is not to draw without end
+  const SOURCES = new Set(["target", "retrieval", "logits", "both", "prefix", "suffix"]);
+  const ROUNDING = 1e-6; // lane times are sums of the same numbers in another order
+
+  const words = (value) => typeof value === "string";
+  const number = (value) => Number.isFinite(value);
+  const count = (value) => Number.isInteger(value) && value >= 0;
+  const truth = (value) => typeof value === "boolean";
+  const object = (value) => Boolean(value) && typeof value === "object" && !Array.isArray(value);
+  const listOf = (is) => (value) => Array.isArray(value) && value.every(is);
+  const source = (value) => SOURCES.has(value);
+  /** Absent in an older schema, or null. */
+  const maybe = (is) => (value) => value === undefined || value === null || is(value);
+
+  /** What the player takes on trust once a recording is open: the fields of each kind of event. */
+  const FIELDS = {
+    prefill: { prompt_tokens: count, done: count, seconds: number },
+    phase: { phase: (value) => value === "reasoning" || value === "answer", at: count, by: words, cut: maybe(count) },
+    step: {
+      index: count, phase: words, start: number, seconds: number, draft: number, forward: number, other: number, tokens: listOf(count),
+      pieces: listOf(words), sources: listOf(source), drafted: count, accepted: count, branch: maybe(count), memory: maybe(listOf(count)),
+    },
+    draft: {
+      id: count, opened_at: count, step: count, start: number, seconds: number, tokens: listOf(count), pieces: listOf(words),
+      sources: listOf(source), written: count, length: count, closed: words,
+    },
+    verify: { draft: count, length: count, accepted: count, start: number, seconds: number, piece: words, answer_piece: words },
+    finish: { reason: words, totals: object, message: maybe(words), note: maybe(words) },
+    compare: { identical: truth, checked: count, complete: truth, first: maybe(count), piece: words, vanilla_piece: words, gap: maybe(number), tolerance: maybe(number) },
+    check: { task: words, right: truth, reason: words },
+  };
+  const KINDS = new Set(Object.keys(FIELDS)); // behind the run, which is the first line and no other
+  const TREE = { tokens: listOf(count), pieces: listOf(words), sources: listOf(source), ranks: listOf(count), counts: listOf(count) };
+
+  const has = (value, fields) => Object.entries(fields).every(([name, is]) => is(value[name]));
 
   /** A refusal: the key of a sentence, and what goes into it. */
   const refused = (problem, values) => ({ events: null, problem, values: values || {} });
 
   /** The events of a recording's text, `{ events }`, or `{ problem, values }` that says what is wrong. Pure. */
   function parse(text) {
-    const lines = text.split("\n"), events = [];
+    const lines = text.split("\n"), events = [], clocks = new Map(); // by lane: when its newest step ended
     const whole = text.endsWith("\n");
     for (let i = 0; i < lines.length; i += 1) {
       if (!lines[i].trim()) continue;
@@ -21,7 +55,7 @@
       } catch (error) {
         return events.length ? refused(i === lines.length - 1 && !whole ? "file.cut" : "file.damaged", { n: i + 1 }) : refused("file.other");
       }
-      const problem = events.length ? wrong(event, events[0], i + 1) : first(event);
+      const problem = events.length ? wrong(event, events[0], i + 1, clocks) : first(event);
       if (problem) return problem;
       events.push(event);
     }
@@ -34,31 +68,39 @@
   function first(run) {
     if (!run || typeof run !== "object" || run.kind !== "run") return refused("file.other");
     if (!READABLE.includes(run.schema)) return refused("file.schema", { schema: String(run.schema).slice(0, 20), least: READABLE[0], most: READABLE.at(-1) });
-    const lanes = Array.isArray(run.lanes) && run.lanes.length > 0 && run.lanes.every((lane) => lane && typeof lane.key === "string");
-    return lanes && typeof run.prompt === "string" ? null : refused("file.damaged", { n: 1 });
+    const lanes = Array.isArray(run.lanes) && run.lanes.length > 0 && run.lanes.length <= MOST_LANES && run.lanes.every((lane) => lane && words(lane.key));
+    const told = words(run.prompt) && [run.id, run.title, run.date].every(maybe(words));
+    return lanes && told && [run.model, run.settings].every(maybe(object)) ? null : refused("file.damaged", { n: 1 });
   }
 
   /** What is wrong with another line, or null. */
-  function wrong(event, run, n) {
+  function wrong(event, run, n, clocks) {
     const bad = refused("file.damaged", { n });
-    if (!event || typeof event !== "object" || !KINDS.has(event.kind) || event.kind === "run") return bad;
+    if (!object(event) || !KINDS.has(event.kind) || !has(event, FIELDS[event.kind])) return bad;
     if (!run.lanes.some((lane) => lane.key === event.lane)) return bad;
-    if (event.kind === "finish") return event.totals && typeof event.totals === "object" ? null : bad;
-    if (event.kind === "phase") return ["reasoning", "answer"].includes(event.phase) && Number.isInteger(event.at) ? null : bad;
+    if (event.kind === "compare") return event.identical || count(event.first) ? null : bad;
     if (event.kind !== "step" && event.kind !== "draft") return null;
-    const lists = [event.tokens, event.pieces, event.sources];
-    const level = lists.every((list) => Array.isArray(list) && list.length === event.tokens.length);
-    const timed = [event.start, event.seconds].every(Number.isFinite);
-    return level && timed && grown(event.tree) ? null : bad;
+    const size = event.tokens.length;
+    if (event.pieces.length !== size || event.sources.length !== size) return bad;
+    return event.kind === "draft" || stepped(event, clocks) ? null : bad;
+  }
+
+  /** Whether a step wrote something, from its own tree, and no earlier than the one before it. */
+  function stepped(step, clocks) {
+    const end = step.start + step.seconds, before = clocks.get(step.lane) || 0;
+    clocks.set(step.lane, end);
+    // The state at a time is found by bisection, which needs times that rise.
+    const timed = number(end) && end >= before - ROUNDING;
+    return timed && step.tokens.length > 0 && step.accepted <= Math.min(step.drafted, step.tokens.length) && grown(step.tree);
   }
 
   /** Whether a draft tree can be drawn: one entry a node, parents before children, a path from the root. */
   function grown(tree) {
     if (tree === null || tree === undefined) return true;
     const size = Array.isArray(tree.parents) ? tree.parents.length : 0;
-    const level = ["tokens", "pieces", "sources", "ranks", "counts"].every((name) => Array.isArray(tree[name]) && tree[name].length === size);
+    const level = size <= MOST_NODES && has(tree, TREE) && Object.keys(TREE).every((name) => tree[name].length === size);
     const rooted = size > 0 && tree.parents.every((parent, i) => (i ? Number.isInteger(parent) && parent >= 0 && parent < i : parent === -1));
-    return level && rooted && Array.isArray(tree.path) && tree.path[0] === 0 && tree.path.every((node, i) => i === 0 || tree.parents[node] === tree.path[i - 1]);
+    return level && rooted && listOf(count)(tree.path) && tree.path[0] === 0 && tree.path.every((node, i) => i === 0 || tree.parents[node] === tree.path[i - 1]);
   }
 
   /** A file as a recording, unpacked where it is packed. Never rejects. */

@@ -4,9 +4,12 @@
   const S = (root.Slipstream = root.Slipstream || {});
   const COLUMNS = ["lane", "forward", "phase", "start_s", "seconds", "draft_s", "forward_s", "other_s", "tokens", "drafted", "accepted", "branch_rows", "text", "sources"];
 
-  /** A cell; text is a JSON string, so that no spreadsheet takes it for a formula. */
+  /**
+   * A cell. A step's text is a JSON string; what else a recording names in its own words (a lane)
+   * gets a quotation mark in front where a spreadsheet would take it for a formula.
+   */
   function cell(value) {
-    const words = String(value);
+    const words = typeof value === "number" ? String(value) : String(value).replace(/^(?=[=+\-@\t\r])/, "'");
     return /[",\r\n]/.test(words) ? '"' + words.replace(/"/g, '""') + '"' : words;
   }
 
@@ -26,8 +29,8 @@
 
   /** A file name from a run: its title or prompt in plain letters, and its id. Pure. */
   function fileName(run, ending) {
-    const words = String(run.title || run.prompt).normalize("NFC").replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-+|-+$/g, "");
-    return [Array.from(words).slice(0, 40).join("") || "run", run.id].filter(Boolean).join("-").toLowerCase() + ending;
+    const plain = (text) => Array.from(String(text || "").normalize("NFC").replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-+|-+$/g, "")).slice(0, 40).join("");
+    return [plain(run.title || run.prompt) || "run", plain(run.id)].filter(Boolean).join("-").toLowerCase() + ending;
   }
 
   /** Hand a blob to the visitor as a file. */
@@ -52,6 +55,9 @@
     }).join("\n");
   }
 
+  /** Text that XML can hold: a model may write control characters and halves of pairs, which end a picture. Pure. */
+  const printable = (text) => text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu, "\ufffd");
+
   /** A part of the page as a PNG: as it stands, at twice its size, on its paper. */
   async function picture(node) {
     const { width, height } = node.getBoundingClientRect(), room = 16;
@@ -67,7 +73,7 @@
     const style = document.createElement("style");
     style.textContent = styles() + ".slip .lane,.slip .panel,.slip .text{contain:none!important}.slip .block{content-visibility:visible!important}";
     shell.prepend(style);
-    const markup = new XMLSerializer().serializeToString(shell);
+    const markup = printable(new XMLSerializer().serializeToString(shell));
     const [w, h] = [Math.ceil(width + 2 * room), Math.ceil(height + 2 * room)];
     const image = new Image();
     image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(
@@ -87,9 +93,10 @@
     const url = new URL(address);
     for (const key of ["run", "t"]) url.searchParams.delete(key);
     if (name) url.searchParams.set("run", name);
-    if (name && Number.isFinite(t)) url.searchParams.set("t", t.toFixed(2));
+    // Rounded up: a moment is mostly the end of a step, and just before it the step is not there.
+    if (name && Number.isFinite(t)) url.searchParams.set("t", String(Math.ceil(t * 1e4 - 1e-6) / 1e4));
     return url.toString();
   }
 
-  S.share = { csv, fileName, save, picture, link };
+  S.share = { csv, fileName, save, picture, link, printable };
 })(typeof globalThis !== "undefined" ? globalThis : this);

@@ -9,6 +9,7 @@
   const entries = holder("gallery") ? JSON.parse(holder("gallery").textContent) : [];
   const query = new URLSearchParams(location.search);
   const waiting = new Map(); // by the name of a recording: what to do with its text
+  let opened = 0; // how many recordings have been asked for
   let language = Object.prototype.hasOwnProperty.call(words, query.get("lang")) ? query.get("lang") : /^ko\b/i.test(navigator.language || "") ? "ko" : "en";
   let say = S.words.dictionary(words[language], words.en);
 
@@ -23,12 +24,16 @@
     },
   };
 
-  /** Open a recording of the gallery: its script is loaded each time, and hands its text over. */
-  function open(name, t) {
-    const meta = entries.find((one) => one.name === name), script = el("script");
+  /**
+   * Open a recording of the gallery: its script is loaded each time, and hands its text over.
+   * `sentence`: what is to be said with it.
+   */
+  function open(name, t, sentence) {
+    const meta = entries.find((one) => one.name === name), script = el("script"), n = (opened += 1);
     waiting.set(name, (found) => {
+      if (n !== opened) return; // another has been asked for since
       if (found.events) player.open(found.events, meta, t);
-      else player.notice(say(found.problem, found.values), "bad");
+      if (!found.events || sentence) player.notice(found.events ? sentence : say(found.problem, found.values), "bad");
     });
     script.src = "recordings/" + encodeURIComponent(name) + ".js";
     script.addEventListener("load", () => script.remove());
@@ -76,6 +81,7 @@
     const found = S.recording.parse(own.textContent);
     if (found.events) player.open(found.events, null, at);
     else player.notice(say(found.problem, found.values), "bad");
-  } else if (wanted !== null) player.desk.named(wanted, at);
-  else if (entries.length) open(entries[0].name);
+  } else if (entries.some((one) => one.name === wanted)) open(wanted, at);
+  else if (!entries.length && wanted !== null) player.desk.named(wanted);
+  else if (entries.length) open(entries[0].name, undefined, wanted === null ? "" : say("file.none", { name: S.words.shortened(wanted, 60) }));
 })(typeof globalThis !== "undefined" ? globalThis : this);

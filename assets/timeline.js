@@ -161,14 +161,15 @@
     }
 
     function drawAxis(seconds, y, narrow) {
-      const every = tickStep(seconds, narrow ? 3 : 8), parts = [];
+      const every = tickStep(seconds, narrow ? 3 : 8), unit = say("chart.seconds"), parts = [];
       for (let i = 0; i * every <= seconds; i += 1) {
         const x = round(scale(i * every));
         parts.push(svg("line", { x1: x, x2: x, y1: PAD, y2: y }));
         const anchor = narrow && i === 0 ? "start" : "middle";
+        if (i && x > W - textWidth(unit) - 16) continue; // the line says it; the number would lie in the unit
         parts.push(svg("text", { x, y: y + 14, "text-anchor": anchor }, String(Number((i * every).toPrecision(3)))));
       }
-      parts.push(svg("text", { x: W - 2, y: y + 14, "text-anchor": "end", class: "unit" }, say("chart.seconds")));
+      parts.push(svg("text", { x: W - 2, y: y + 14, "text-anchor": "end", class: "unit" }, unit));
       axis.replaceChildren(...parts);
       set(image, { viewBox: `0 0 ${W} ${y + 20}`, height: y + 20, role: "group", "aria-label": say("timeline") });
       set(veil, { height: y });

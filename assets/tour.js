@@ -38,7 +38,7 @@
 
   const valuesOf = (step) => ({ drafted: step.drafted, accepted: step.accepted, tokens: step.tokens.length, wasted: step.drafted - step.accepted, f: step.index + 1 });
 
-  /** The tour's card. `hooks`: go(stop) shows a stop and returns the element to point out; end(). */
+  /** The tour's card. `hooks`: go(stop) shows a stop and returns the element to point out; tell(words); end(). */
   function tour(parent, hooks) {
     const card = el("section", "tour"), title = el("h2", ""), words = el("p", ""), foot = el("div", "tour-foot"), count = el("span", "");
     const back = el("button", "toggle"), next = el("button", "toggle strong"), close = el("button", "toggle");
@@ -55,6 +55,7 @@
       point(hooks.go(stop));
       label();
       card.hidden = false;
+      hooks.tell(title.textContent + ". " + words.textContent); // the focus stays on the button, the words beside it change
     }
 
     function label() {

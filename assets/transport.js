@@ -6,7 +6,7 @@
   const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 4];
   const FRAME = 60; // milliseconds: text that moves faster cannot be read anyway
 
-  /** `hooks`: moved(t), step(direction, t) → t. Times are lane seconds; Infinity is the end. */
+  /** `hooks`: moved(t), step(direction, t) → t; of a live run length() and settled(), as in fold.js. Times are lane seconds; Infinity is the end. */
   function transport(hooks) {
     const bar = el("div", "transport");
     bar.setAttribute("role", "group");
@@ -50,9 +50,15 @@
       if (!quiet) hooks.moved(t);
     }
 
-    /** Stay where a live run is now, while it goes on. */
+    /** A run that goes on tells its length seldom; what must not fall behind what is shown asks for it. */
+    function grow() {
+      if (live) total = Math.max(total, hooks.length());
+    }
+
+    /** Stay where a live run is now, while it goes on: at a moment that no lane adds to. */
     function hold() {
-      t = total;
+      grow();
+      t = hooks.settled();
       draw();
       dress();
       hooks.moved(t);
@@ -118,6 +124,7 @@
     function step(direction) {
       if (!enabled) return;
       pause();
+      grow();
       seek(hooks.step(direction, now()));
     }
 

@@ -27,12 +27,16 @@
     return found ? found.groups || {} : null;
   }
 
+  const LONGEST = 500; // characters of a sentence that is taken apart: a file may hold any, and the time grows with their fourth power
+
   /** A sentence that is sent in English and known to the dictionary, in the reader's language. */
   function translated(english, say, text) {
-    for (const key in english) {
-      if (!/^(error|about|reason)\./.test(key)) continue;
-      if (english[key] === text) return say(key);
-      const values = key.startsWith("reason.") ? filled(english[key], text) : null;
+    const keys = Object.keys(english).filter((key) => /^(error|about|reason|file)\./.test(key));
+    const same = keys.find((key) => english[key] === text);
+    if (same) return say(same);
+    if (text.length > LONGEST) return text;
+    for (const key of keys) {
+      const values = english[key].includes("{") ? filled(english[key], text) : null;
       if (values) return say(key, values);
     }
     return text;

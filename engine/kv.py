@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 from transformers.cache_utils import Cache, CacheLayerMixin
+
+
+def cache_argument(model: Any) -> str:
+    """What the model's forward calls its cache; the name changed with transformers 5.2x."""
+    accepted = inspect.signature(model.forward).parameters
+    return "cache" if "cache" in accepted else "past_key_values"
 
 
 class _Layer(CacheLayerMixin):  # type: ignore[misc]

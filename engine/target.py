@@ -8,7 +8,6 @@ Choices and best ids come back, logits stay on the device.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +19,7 @@ from torch import Tensor
 
 from engine import attention
 from engine.cost import ForwardCost
-from engine.kv import KVStore
+from engine.kv import KVStore, cache_argument
 from engine.tree import DraftTree
 
 _BLOCK = 64
@@ -257,8 +256,7 @@ class Target:
         self._repeat = repeat
         self._masks = TreeMask(repeat, self._dtype, self._device)
         self._store = KVStore(config.num_hidden_layers, room)
-        accepted = inspect.signature(model.forward).parameters
-        self._cache_name = "cache" if "cache" in accepted else "past_key_values"
+        self._cache_name = cache_argument(model)
         self._branch: _Branch | None = None
         self._query: Query | None = None
         self.past = 0

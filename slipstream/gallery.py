@@ -74,7 +74,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--folder", type=Path, default=FOLDER)
     args = parser.parse_args(argv)
     try:
-        wanted = [e for e in entries(args.folder) if not args.names or e["name"] in args.names]
+        listed = entries(args.folder)
+        known = [entry["name"] for entry in listed]
+        for name in args.names:
+            if name not in known:
+                raise UserError(f"There is no entry {name}; choose from {', '.join(known)}.")
+        wanted = [entry for entry in listed if not args.names or entry["name"] in args.names]
         models: dict[str, Model] = {}
         for entry in wanted:
             spec = entry["make"].get("model", "embedded")

@@ -176,6 +176,41 @@ test("stepping goes through every step of a lane, there and back", () => {
   assert.equal(stops, 0);
 });
 
+test("one step forward never goes back, also where the lane has ended before the others", () => {
+  const story = told(english), lane = story.lanes.get("racer"), late = fold.duration(story);
+  assert.ok(fold.laneEnd(lane) < late - 1);
+  assert.equal(fold.neighbour(lane, late, 1), late);
+  assert.equal(fold.neighbour(lane, late - 0.5, 1), late - 0.5);
+  assert.equal(fold.neighbour(lane, late, -1), fold.laneEnd(lane));
+});
+
+test("to a moment at which a live run is held nothing is added", () => {
+  const whole = told(english);
+  for (let n = 20; n < english.length; n += 7) {
+    const story = told(english.slice(0, n)), t = fold.settled(story);
+    for (const key of story.order) {
+      assert.equal(textAt(whole, key, t), textAt(story, key, t));
+      const lane = story.lanes.get(key);
+      assert.ok(fold.laneAt(story, lane, t).steps >= lane.steps.length - 1, "one step at most is taken back");
+    }
+  }
+  assert.equal(fold.settled(whole), fold.duration(whole));
+});
+
+test("a run that was stopped, broke off or still runs is saved as a recording that opens and shows the same", () => {
+  for (const reason of ["", "stopped", "error"]) {
+    const story = told(english.slice(0, 120));
+    if (reason) fold.halt(story, reason, reason === "error" ? "It broke." : "");
+    const found = S.recording.parse(S.recording.format(fold.whole(story)));
+    assert.equal(found.problem, undefined);
+    assert.equal(story.events.length, 120);
+    const again = told(found.events);
+    assert.ok(fold.at(again, Infinity).lanes.every((lane) => lane.finished && lane.reason === (reason || "stopped")));
+    if (reason) for (const t of [0.3, Infinity]) assert.equal(fold.hash(again, t), fold.hash(story, t));
+  }
+  assert.deepEqual(fold.whole(told(english)), english);
+});
+
 test("draft trees: no two nodes lie on one another, the path is straight, columns follow depth", () => {
   let biggest = 0;
   for (const event of english.concat(korean)) {
@@ -540,8 +575,41 @@ test("what is no recording, or not whole, is refused with a sentence in both lan
   for (const schema of S.recording.READABLE) assert.ok(S.recording.parse(lines([{ ...run, schema }, ...english.slice(1)])).events);
 });
 
+test("a file whose fields are not what the player takes them for is refused, not opened half", () => {
+  const damaged = (kind, change) => {
+    const at = thinking.findIndex((event) => event.kind === kind && (kind !== "step" || event.tree));
+    assert.ok(at >= 0, kind);
+    return S.recording.parse(lines(thinking.map((event, i) => (i === at ? { ...event, ...change(event) } : event)))).problem;
+  };
+  const each = (name, value) => (event) => ({ [name]: event[name].map(() => value) });
+  const leaf = (name, value) => ({ tree }) => ({ tree: { ...tree, [name]: tree[name].map(() => value) } });
+  const long = 5000; // a chain that would be drawn by as many calls inside one another
+  const chain = { tokens: Array(long).fill(1), pieces: Array(long).fill("a"), sources: Array(long).fill("logits"), ranks: Array(long).fill(0), counts: Array(long).fill(0), parents: Array.from({ length: long }, (_, i) => i - 1), path: [0] };
+  const changes = [
+    ["run", () => ({ title: 5 })], ["run", () => ({ settings: [] })], ["run", ({ lanes }) => ({ lanes: [...lanes, ...Array.from({ length: 40 }, (_, i) => ({ key: "lane " + i }))] })],
+    ["prefill", () => ({ seconds: "1" })], ["phase", () => ({ at: -1 })], ["phase", () => ({ by: null })],
+    ["step", () => ({ tokens: [], pieces: [], sources: [], accepted: 0 })], ["step", each("pieces", 5)], ["step", each("sources", "__proto__")], ["step", each("sources", "tour")],
+    ["step", () => ({ drafted: "=1+1" })], ["step", () => ({ accepted: 99 })], ["step", () => ({ start: -5 })], ["step", () => ({ index: null })],
+    ["step", leaf("pieces", null)], ["step", leaf("sources", "constructor")], ["step", leaf("ranks", "1")], ["step", () => ({ tree: chain, drafted: long - 1, accepted: 0 })],
+    ["draft", () => ({ id: null })], ["draft", each("sources", "x")], ["verify", () => ({ accepted: undefined })], ["verify", () => ({ token: 5, piece: null })],
+    ["compare", () => ({ identical: false, first: null })], ["compare", () => ({ gap: "1" })], ["compare", () => ({ piece: undefined })],
+    ["finish", () => ({ reason: 3 })], ["finish", () => ({ totals: [] })],
+  ];
+  for (const [kind, change] of changes) assert.equal(damaged(kind, change), "file.damaged", kind + String(change));
+  const check = { kind: "check", lane: "racer", task: "table", parsed: true, right: false, reason: "Row 1 is wrong." };
+  assert.ok(S.recording.parse(lines([...english, check])).events);
+  assert.equal(S.recording.parse(lines([...english, { ...check, reason: 5 }])).problem, "file.damaged");
+});
+
+test("a draft may come in one piece of any length", () => {
+  const many = Array(300_000).fill("a");
+  const story = told([{ kind: "draft", lane: "ssr", id: 1, opened_at: 1, step: 0, start: 0, seconds: 1, tokens: many, pieces: many, sources: many, written: many.length, length: many.length, closed: "" }]);
+  assert.equal(story.lanes.get("ssr").drafts[0].pieces.length, many.length);
+});
+
 test("the table has a row for every forward, and no cell that a spreadsheet would run", () => {
-  const evil = english.map((event) => (event.kind === "step" && event.index === 0 ? { ...event, pieces: ['=1+1",\n'] , tokens: [1], sources: ["target"] } : event));
+  const named = (event) => (event.lane === "ssr" ? { ...event, lane: "=1+1" } : event.kind === "run" ? { ...event, lanes: event.lanes.map((lane) => (lane.key === "ssr" ? { ...lane, key: "=1+1" } : lane)) } : event);
+  const evil = english.map((event) => (event.kind === "step" && event.index === 0 ? { ...event, pieces: ['=1+1",\n'] , tokens: [1], sources: ["target"] } : event)).map(named);
   const story = told(evil), text = S.share.csv(story);
   const rows = [];
   let row = [""], quoted = false;
@@ -568,9 +636,20 @@ test("files and links are named so that they can be found again", () => {
   assert.equal(S.share.fileName({ title: "", prompt: "Why? <b>/..\\", id: "ab12" }, ".csv"), "why-b-ab12.csv");
   assert.equal(S.share.fileName({ title: "서울 소개", prompt: "x", id: "ab" }, ".html"), "서울-소개-ab.html");
   assert.equal(S.share.fileName({ prompt: "???", id: "" }, ".html"), "run.html");
-  assert.equal(S.share.link("http://h/p?lang=ko&run=old&t=3", "new", 1.234), "http://h/p?lang=ko&run=new&t=1.23");
+  assert.equal(S.share.fileName({ prompt: "x", id: "../\u202ecba" }, ".csv"), "x-cba.csv");
+  assert.equal(S.share.link("http://h/p?lang=ko&run=old&t=3", "new", 1.234), "http://h/p?lang=ko&run=new&t=1.234");
   assert.equal(S.share.link("http://h/p?run=old&t=3", "new", Infinity), "http://h/p?run=new");
   assert.equal(S.share.link("http://h/p?run=old&t=3", null, 2), "http://h/p");
+  const story = told(english), lane = story.lanes.get("racer");
+  lane.ends.forEach((end, i) => {
+    const t = Number(new URL(S.share.link("http://h/p", "new", end)).searchParams.get("t"));
+    assert.equal(fold.laneAt(story, lane, t).steps, i + 1, "the step that is looked at is there");
+  });
+});
+
+test("a picture's text holds nothing that ends it", () => {
+  assert.equal(S.share.printable("a\u0007b\ud800c\udc00\n\t👩‍💻\uffff"), "a\ufffdb\ufffdc\ufffd\n\t👩‍💻\ufffd");
+  assert.doesNotThrow(() => encodeURIComponent(S.share.printable("\ud83d")));
 });
 
 test("what is told of a token is what the events say of it", () => {
@@ -606,11 +685,17 @@ test("keys do what the list says, and nothing where they are needed for somethin
   assert.deepEqual(S.keys.action(press("3"), body), { name: "lane", n: 2 });
   assert.deepEqual(S.keys.action(press("P"), body).name, "present");
   assert.deepEqual(S.keys.action(press("?"), body).name, "help");
+  assert.deepEqual(S.keys.action(press("ㅔ", { code: "KeyP" }), body).name, "present");
+  assert.equal(S.keys.action(press("ㅎ", { code: "KeyG" }), body), null);
   assert.equal(S.keys.action(press("x"), body), null);
   assert.equal(S.keys.action(press("p"), on(["textarea"])), null);
   assert.equal(S.keys.action(press(" "), on(["button"])), null);
   assert.equal(S.keys.action(press("ArrowLeft"), on(["input[type=range]"])), null);
   assert.equal(S.keys.action(press("ArrowLeft"), on([".text"])), null);
+  const tree_ = (scrollWidth) => ({ closest: (asked) => (asked === ".tree-scroll" ? { scrollWidth, clientWidth: 5 } : null) });
+  assert.equal(S.keys.action(press("ArrowLeft"), tree_(9)), null);
+  assert.equal(S.keys.action(press("ArrowLeft"), tree_(5)).name, "back");
+  assert.equal(S.keys.action(press("2"), tree_(9)).name, "lane");
   for (const held of ["ctrlKey", "metaKey", "altKey", "isComposing", "defaultPrevented"]) assert.equal(S.keys.action(press("f", { [held]: true }), body), null);
   for (const words_ of [en, ko]) for (const [keys, what] of S.keys.listed(words.dictionary(words_))) assert.ok(keys && what && !/^keys\./.test(what));
 });
@@ -648,9 +733,31 @@ test("the close-up's figures are sums of the events", () => {
   assert.equal(S.closeup.plain("<b>&"), "&lt;b&gt;&amp;");
 });
 
+test("a lane's name in a file is no markup in a chart", () => {
+  const story = told(thinking.map((event) => ({ ...event, memory: [1, 2, 3] }))), state = fold.at(story, Infinity), lane = story.lanes.get("racer");
+  const names = Object.fromEntries(story.order.map((key) => [key, "<a href='https://elsewhere.example'>" + key + "</a>"]));
+  const scene = { story, state, names, lane, steps: lane.steps.length, step: lane.steps.find((step) => step.tree), wrote: -1, say, ink: { lanes: [] }, run: "r", t: 1 };
+  for (const [tab, made] of Object.entries(S.closeup.traces)) {
+    const traces = made(scene), layout = S.closeup.layoutOf(tab, say, scene.ink, scene);
+    assert.ok(traces.length, tab);
+    assert.ok(!/<a/.test(JSON.stringify([traces, layout])), tab);
+    if (tab === "timeline") for (const name of traces.flatMap((trace) => trace.y)) assert.ok(layout.yaxis.categoryarray.includes(name));
+  }
+});
+
 test("a sentence from the machine is said in the reader's language where it is known", () => {
   const korean_ = words.dictionary(ko, en), tell = (text) => words.translated(en, korean_, text);
   assert.equal(tell(en["error.no_model"]), ko["error.no_model"]);
   assert.equal(tell("Row 2: Total is 41, not 42."), ko["reason.value"].replace("{n}", "2").replace("{column}", "Total").replace("{have}", "41").replace("{want}", "42"));
   assert.equal(tell("Nobody knows this."), "Nobody knows this.");
+  const begun = performance.now(), endless = "Row " + ": is , not ".repeat(2000);
+  assert.equal(tell(endless), endless);
+  assert.ok(performance.now() - begun < 500, "a file's sentence does not hold the page up");
+  S.translated = tell;
+  try {
+    const state = { badge: { kind: "reference" }, finished: true, reason: "error", message: en["error.failed"] };
+    assert.equal(S.badgeWords(state, korean_).more, ko["error.failed"]);
+  } finally {
+    delete S.translated;
+  }
 });

@@ -8,12 +8,18 @@ import pytest
 
 from engine.events import Compare, Finish
 from engine.record import fold, load
+from slipstream import gallery
 
 RECORDINGS = sorted((Path(__file__).parent.parent / "assets" / "recordings").glob("*.jsonl*"))
 
 
 def test_there_is_one() -> None:
     assert RECORDINGS
+
+
+def test_a_name_that_is_not_in_the_list_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert gallery.main(["nobody"]) == 2
+    assert "nobody" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.name)

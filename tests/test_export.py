@@ -135,6 +135,18 @@ def test_what_is_no_recording_is_refused_in_a_sentence(
     assert not path.with_suffix(".html").exists()
 
 
+def test_a_site_holds_no_name_that_leads_out_of_its_folder(tmp_path: Path, recording: Path) -> None:
+    listed = [
+        {"name": name, "title": {"en": "</script><b>"}, "about": {}}
+        for name in ("../run", "/run", "..", "", "run")
+    ]
+    (tmp_path / "gallery.json").write_text(json.dumps(listed), "utf-8")
+    out = tmp_path / "deep" / "site"
+    assert site(tmp_path, out) == 1
+    assert sorted(path.name for path in out.rglob("*.js")) == ["plotly.min.js", "run.js"]
+    assert "b" not in Elements((out / "index.html").read_text("utf-8")).tags
+
+
 def test_a_folder_that_cannot_be_written_is_said(
     tmp_path: Path, recording: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

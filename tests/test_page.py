@@ -581,7 +581,7 @@ def test_the_timeline_tells_its_seconds_by_mouse_and_by_key(ran):
     page.hover(".timeline .lane-row:nth-child(3) .span.verify")
     assert "SSR: checking the draft, from" in page.text_content(".time-say")
     page.hover(".timeline .lane-row:nth-child(3) .span.draft")
-    assert "draft 1, opened after 24 tokens" in page.text_content(".time-say")
+    assert "draft 1, opened at thinking token 24" in page.text_content(".time-say")
     page.focus(".timeline .lane-row:nth-child(1)")
     assert re.match(r"Vanilla: prompt .* \+ answer .* = \d", page.text_content(".time-say"))
     page.keyboard.press("ArrowRight")

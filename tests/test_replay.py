@@ -13,7 +13,15 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from tests.browser import browser, watched
-from tests.scripted import ENGLISH, KOREAN_THINKING, THINKING, Script, Scripted, record
+from tests.scripted import (
+    ENGLISH,
+    HOSTILE,
+    KOREAN_THINKING,
+    THINKING,
+    Script,
+    Scripted,
+    record,
+)
 from tests.test_page import QUICK, all_of, eventually, mode, race, seek, served, texts
 from ui.export import page as page_of
 from ui.export import site as site_of
@@ -118,7 +126,13 @@ def test_a_live_run_is_held_walked_through_and_followed_again(host, visit):
         page = visit(url)
         race(page, wanted="live")
         page.wait_for_function("document.querySelectorAll('.lane:first-child .step').length > 5")
-        page.click(".transport .play")
+        # What is on the page stays on it but for a step of the lanes ahead.
+        before, after = page.evaluate(
+            "() => { const now = () => document.querySelectorAll('.lane .step').length;"
+            " const was = now(); document.querySelector('.transport .play').click();"
+            " return [was, now()]; }"
+        )
+        assert after >= before - len(FOUR)
         held = texts(page)
         count = page.evaluate(f"{PLAYER}.story.count")
         page.wait_for_function(f"{PLAYER}.story.count > {count} + 5")
@@ -133,6 +147,38 @@ def test_a_live_run_is_held_walked_through_and_followed_again(host, visit):
         mode(page, "stopped")
     finally:
         service.script = Script()
+
+
+def test_who_looks_at_a_moment_of_a_live_run_is_left_there_when_it_ends(host, visit):
+    service, url = host
+    service.script = Script(pace=0.2)
+    try:
+        page = visit(url)
+        race(page, wanted="live")
+        page.wait_for_function("document.querySelectorAll('.lane:first-child .step').length > 5")
+        page.click(".transport .play")
+        held, at = texts(page), page.evaluate(f"{PLAYER}.controls.t")
+        mode(page, "finished")
+        assert page.evaluate(f"{PLAYER}.controls.t") == at
+        assert texts(page) == held
+    finally:
+        service.script = Script()
+
+
+def test_a_page_with_nothing_on_it_is_not_locked_by_its_keys(chromium, tmp_path):
+    with served(Scripted(), tmp_path) as url:
+        page = chromium.new_page()
+        page.goto(f"{url}?lang=en&present=1&run=nothing")
+        page.wait_for_selector(".notice[data-kind=bad]", timeout=QUICK)
+        assert page.is_visible("#slip-ask")
+        page.keyboard.press("?")
+        assert page.is_visible(".keys-dialog")
+        page.click(".keys-dialog .keys")  # takes the focus out of it
+        page.keyboard.press("p")
+        page.keyboard.press("Escape")
+        assert not page.is_visible(".keys-dialog")
+        assert page.is_visible("#slip-ask")
+        page.close()
 
 
 def test_every_key_does_what_the_list_says(host, visit):
@@ -209,6 +255,7 @@ def test_an_address_names_a_recording_and_a_moment(host, visit, chromium):
     lost.goto(host[1] + "?lang=en&run=../secret")
     lost.wait_for_selector(".notice[data-kind=bad]")
     assert "There is no recording called ../secret here." in lost.text_content(".notice")
+    assert lost.evaluate(f"{PLAYER}.story.run.prompt") == "Think first"
     lost.close()
 
 
@@ -342,6 +389,19 @@ def test_everything_that_can_be_saved_is_a_whole_file(host, visit, tmp_path):
     page.click(".save-item >> nth=6")
     page.wait_for_selector(".notice:not([hidden])")
     assert "run=thinks" in page.text_content(".notice")
+
+
+def test_a_picture_is_made_whatever_the_model_wrote(host, visit, tmp_path):
+    page = visit(host[1])
+    record(tmp_path / "odd.jsonl", Script(text=HOSTILE + "\ufffe"), prompt="Odd text")
+    page.set_input_files(".gallery-dialog input[type=file]", tmp_path / "odd.jsonl")
+    page.wait_for_function(f"{PLAYER}.story.run.prompt === 'Odd text'")
+    seek(page, 1e9)
+    page.click(".tool-save")
+    with page.expect_download() as download:
+        page.click(".save-item >> nth=3")
+    download.value.save_as(tmp_path / "lanes.png")
+    assert (tmp_path / "lanes.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_a_korean_run_from_end_to_end(host, visit):

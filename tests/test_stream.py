@@ -232,6 +232,46 @@ def test_a_recording_with_two_runs_is_refused(tmp_path: Path):
         read(tmp_path / "b.jsonl")
 
 
+def test_a_bundled_recording_that_is_cut_off_is_refused(tmp_path: Path):
+    record(tmp_path / "a.jsonl", Script())
+    lines = (tmp_path / "a.jsonl").read_text("utf-8").splitlines(keepends=True)
+    (tmp_path / "a.jsonl").write_text("".join(lines[:40]), "utf-8")
+    with pytest.raises(Unreadable, match="cut off"):
+        read(tmp_path / "a.jsonl")
+
+
+def test_a_small_file_that_unpacks_to_an_endless_one_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("ui.recordings.LARGEST", 100_000)
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(b" " * 10_000_000))
+    with pytest.raises(Unreadable, match="too large"):
+        read(tmp_path / "a.jsonl.gz")
+    (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress(b" " * 50_000)[:-5])
+    with pytest.raises(Unreadable, match="not a Slipstream recording"):
+        read(tmp_path / "b.jsonl.gz")
+
+
+def test_a_refusal_names_no_folder(tmp_path: Path):
+    with pytest.raises(Unreadable) as refused:
+        read(tmp_path / "gone.jsonl")
+    assert "gone.jsonl" in str(refused.value)
+    assert str(tmp_path) not in str(refused.value)
+
+
+def test_a_name_that_no_file_can_have_is_refused_in_words(tmp_path: Path):
+    record(tmp_path / "a.jsonl", Script())
+    for name in ("a" * 5000, "..", "a\0b", "a/../a"):
+        with pytest.raises(Unreadable):
+            opened(tmp_path, name)
+
+
+@pytest.mark.parametrize("text", ["{}", "3", '[3, null, {"name": "a"}, {"title": {}}]', "[[]]"])
+def test_a_list_that_is_none_does_not_take_the_page_down(tmp_path: Path, text: str):
+    record(tmp_path / "a.jsonl", Script())
+    (tmp_path / "gallery.json").write_text(text, "utf-8")
+    offered = [entry["name"] for entry in gallery(tmp_path)]
+    assert offered == ([] if text.startswith("[") else ["a"])
+
+
 # ---- what a browser sent ------------------------------------------------------------
 
 SENT = {

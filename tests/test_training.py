@@ -70,7 +70,7 @@ def test_a_mixture_is_the_same_each_time_and_has_all_of_it() -> None:
     first, again = list(mixture(300, 0)), list(mixture(300, 0))
     assert first == again
     assert list(mixture(300, 1)) != first
-    assert {example.family for example, _ in first} == {*FAMILIES, "general"}
+    assert {example.family for example, _ in first} == {*FAMILIES, "general", "drill"}
     for kind in ("general", "families"):
         silent = [
             thinks for each, thinks in first if (each.family == "general") == (kind == "general")

@@ -9,7 +9,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from engine import attention
-from engine.kv import KVStore
+from engine.kv import KVStore, cache_argument
 from engine.models import Loaded
 
 
@@ -88,7 +88,7 @@ class _Batch:
             input_ids=ids.to(device),
             position_ids=places.clamp_min(0).to(device),
             attention_mask=mask.to(device),
-            past_key_values=self._cache,
+            **{cache_argument(self._loaded.model): self._cache},
             logits_to_keep=1,
         ).logits
         chosen: list[int] = logits[:, -1].argmax(-1).tolist()

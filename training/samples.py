@@ -10,17 +10,18 @@ from typing import Any
 from engine.adapter import template
 from engine.embedded import ADAPTER
 from engine.prompt import Ask, chat_prompt
-from training import general
+from training import drills, general
 from training.tasks import FAMILIES, TRAIN, Example
 
 MASKED = -100  # what transformers ignores in labels
 
 # Shares of the examples. Prompts outside the families are short, so that by tokens they
-# are a twelfth; the runs without thinking teach what the template asks for then.
-GENERAL = 0.22
+# are a twentieth, and drills a tenth; the runs without thinking teach what the template
+# asks for then.
+GENERAL, DRILLS = 0.15, 0.2
 SILENT_GENERAL, SILENT_FAMILY = 0.15, 0.03
-# Code is learned from few examples; what has to be found in a list, in its order, is not.
-WEIGHTS = {"classes": 0.7, "pseudocode": 0.7, "itinerary": 1.3, "programme": 1.3, "packing": 1.2}
+# Code is learned from few examples; sums and what is copied in another order are not.
+WEIGHTS = {"classes": 0.6, "pseudocode": 0.8, "table": 1.2, "purchases": 1.2, "programme": 1.2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +42,11 @@ def mixture(count: int, seed: int) -> Iterator[tuple[Example, bool]]:
     rng = Random(f"mixture {seed}")  # noqa: S311 (nothing secret)
     weights = [WEIGHTS.get(name, 1.0) for name in FAMILIES]
     for at in range(seed * 1_000_000, seed * 1_000_000 + count):
-        if rng.random() < GENERAL:
+        kind = rng.random()
+        if kind < GENERAL:
             yield general.make(at, TRAIN), rng.random() >= SILENT_GENERAL
+        elif kind < GENERAL + DRILLS:
+            yield drills.make(at, TRAIN), True
         else:
             (name,) = rng.choices(list(FAMILIES), weights)
             yield FAMILIES[name].make(at, TRAIN), rng.random() >= SILENT_FAMILY

@@ -211,6 +211,7 @@ def _wire_race(service: Service, recordings: Path, controls: Controls, view: gr.
         js="() => Slipstream.page.missing()",
         show_progress="hidden",
         queue=False,
+        trigger_mode="multiple",  # "once" drops what is asked for before the last answer came
         api_visibility="private",
     )
 

@@ -18,7 +18,10 @@ from typing import Any
 from engine.events import Run, Unreadable, from_dict
 
 ENDINGS = (".jsonl.gz", ".jsonl")
+LARGEST = 64 * 1024 * 1024
+"""Bytes of a recording, unpacked; more than any run of this program. As in recording.js."""
 
+_TOLD = ("title", "about")  # each by language
 _log = logging.getLogger(__name__)
 
 Entry = dict[str, Any]
@@ -27,16 +30,22 @@ Entry = dict[str, Any]
 def text_of(path: Path) -> str:
     """The lines of a recording, packed or not. Raises Unreadable, one sentence."""
     try:
-        data = path.read_bytes()
-        return (gzip.decompress(data) if path.name.endswith(".gz") else data).decode()
+        # No more than that is unpacked: a small file may hold an endless one.
+        with gzip.open(path) if path.name.endswith(".gz") else path.open("rb") as file:
+            data = file.read(LARGEST + 1)
+        if len(data) > LARGEST:
+            raise Unreadable(f"{path.name} is too large to be a Slipstream recording.")
+        return data.decode()
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise Unreadable(f"{path.name} is not a Slipstream recording ({error}).") from error
+        # An OSError's own words name the folder, which is nobody's business on a page.
+        why = getattr(error, "strerror", None) or error
+        raise Unreadable(f"{path.name} is not a Slipstream recording ({why}).") from error
 
 
 def read(path: Path) -> list[dict[str, Any]]:
     """The events of one recording, as plain dicts, the run first.
 
-    Raises Unreadable, one sentence, for a file that is not a recording.
+    Raises Unreadable, one sentence, for a file that is not a recording, or not a whole one.
     """
     text = text_of(path)
     try:
@@ -48,7 +57,17 @@ def read(path: Path) -> list[dict[str, Any]]:
             raise Unreadable(f"{path.name} does not start with one run.")
     if not events:
         raise Unreadable(f"{path.name} is empty.")
+    if not _whole(events):
+        raise Unreadable(f"{path.name} is cut off.")
     return events
+
+
+def _whole(events: list[dict[str, Any]]) -> bool:
+    """Whether every lane of the run comes to its end."""
+    lanes, ended = events[0]["lanes"], [e["lane"] for e in events if e["kind"] == "finish"]
+    return isinstance(lanes, list) and all(
+        isinstance(lane, dict) and lane.get("key") in ended for lane in lanes
+    )
 
 
 def place(folder: Path, name: str) -> Path | None:
@@ -66,13 +85,23 @@ def gallery(folder: Path) -> list[Entry]:
     """
     try:
         listed = json.loads((folder / "gallery.json").read_text(encoding="utf-8"))
+        if not isinstance(listed, list):
+            raise ValueError("it is no list")
     except FileNotFoundError:
         return _undescribed(folder)
     except (OSError, ValueError) as error:
         _log.warning("the gallery cannot be read: %s", error)
         return _undescribed(folder)
-    shown = [{key: entry[key] for key in ("name", "title", "about")} for entry in listed]
-    return [entry for entry in shown if place(folder, entry["name"])]
+    shown: list[Entry] = []
+    for each in listed:
+        try:
+            entry: Entry = {key: dict(each[key]) for key in _TOLD} | {"name": str(each["name"])}
+        except (KeyError, TypeError, ValueError) as error:
+            _log.warning("an entry of the gallery is passed over: %r", error)
+            continue
+        if place(folder, entry["name"]):
+            shown.append(entry)
+    return shown
 
 
 def _undescribed(folder: Path) -> list[Entry]:
@@ -92,7 +121,7 @@ def _undescribed(folder: Path) -> list[Entry]:
 def opened(folder: Path, name: str) -> tuple[Entry, list[dict[str, Any]]]:
     """A recording that is offered, with its events. Raises Unreadable, one sentence."""
     entry = next((entry for entry in gallery(folder) if entry["name"] == name), None)
-    path = place(folder, name)
+    path = place(folder, name) if entry else None
     if entry is None or path is None:
         raise Unreadable(f"There is no recording called {name[:60]!r} here.")
     return entry, read(path)

@@ -1,7 +1,8 @@
 """A route through a list of one-way connections to a numbered itinerary.
 
 From every stop at most one connection leaves, so a careful walk finds the way without
-ever turning back.
+ever turning back. Every connection is told from its start on: what stands before a name
+is much harder to find for a model than what stands behind it.
 """
 
 from __future__ import annotations
@@ -81,11 +82,11 @@ CONNECTIONS = forms(
     {a:name} -> {b:name} ({means:noun}, {n:d} min)
     {a:name} - {b:name}, {means:noun}, {n:d} min
     {a:name} > {b:name} | {means:noun} | {n:d}
-    From {a:name} a {means:noun} goes to {b:name} in {n:d} minutes
-    The {means:noun} from {a:name} to {b:name} takes {n:d} minutes
-    From {a:name} to {b:name} it is {n:d} minutes by {means:noun}
-    There is a {means:noun} from {a:name} to {b:name} ({n:d} minutes)
-    {means:noun}: {a:name} to {b:name}, {n:d} minutes
+    {a:name}, {b:name}, {means:noun}, {n:d}
+    From {a:name} to {b:name} by {means:noun}, {n:d} min
+    From {a:name} to {b:name} goes a {means:noun}, {n:d} minutes
+    From {a:name} to {b:name} take the {means:noun}, {n:d} minutes
+    {a:name} to {b:name} = {means:noun}, {n:d} min
     """
 )
 

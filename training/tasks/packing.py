@@ -1,4 +1,4 @@
-"""A list regrouped by who, where or in what, with a sum for each group and over all."""
+"""A flat list in sections by who, where or in what, with a sum for each and over all."""
 
 from __future__ import annotations
 
@@ -86,7 +86,10 @@ def _bags(split: str) -> list[str]:
 
 
 def draw(rng: Random, split: str) -> Entries:
-    """Twelve to fourteen entries in two or three groups."""
+    """Twelve to fourteen entries in two or three groups, a group's entries together.
+
+    To gather scattered entries is beyond a model of this size.
+    """
     unit, pool = rng.choice((("kilos", THINGS), ("coins", THINGS), ("minutes", CHORES)))
     kinds = [mixed(PEOPLE, split), mixed(ROOMS, split)]
     if pool is THINGS:
@@ -96,7 +99,6 @@ def draw(rng: Random, split: str) -> Entries:
     sizes = rng.choice(rng.choice((two, three)))
     groups = rng.sample(rng.choice(kinds), len(sizes))
     homes = [group for group, size in zip(groups, sizes, strict=True) for _ in range(size)]
-    rng.shuffle(homes)
     items = rng.sample(mixed(pool, split), len(homes))
     amounts = numbers(rng, split, len(homes), 2, 9)
     entries = [Entry(*each) for each in zip(items, homes, amounts, strict=True)]

@@ -75,11 +75,11 @@ SENTENCES = forms(
 
 
 def draw(rng: Random, split: str) -> Purchases:
-    """Five to seven people, amounts below ten."""
+    """Five to seven people, small amounts: only the running total has two digits."""
     count = rng.randint(5, 7)
     first, second = rng.sample(mixed(WARES, split), 2)
     people = rng.sample(mixed(PEOPLE, split), count)
-    start, *amounts = numbers(rng, split, 2 * count + 1, 2, 9)
+    start, *amounts = numbers(rng, split, 2 * count + 1, 1, 4)
     paid = tuple(zip(people, amounts[::2], amounts[1::2], strict=True))
     return Purchases(start + rng.choice((0, 10)), first, second, paid)
 

@@ -88,11 +88,11 @@ SENTENCES = forms(
 
 
 def draw(rng: Random, split: str) -> Ledger:
-    """Seven to nine rows of two numbers below ten."""
-    count = rng.randint(7, 9)
+    """Seven or eight rows of two small numbers: only the running total has two digits."""
+    count = rng.randint(7, 8)
     first, second = rng.sample(mixed(GOODS, split), 2)
     people, towns = rng.sample(mixed(PEOPLE, split), count), rng.sample(mixed(TOWNS, split), count)
-    counts = numbers(rng, split, 2 * count, 2, 9)
+    counts = numbers(rng, split, 2 * count, 1, 4)
     rows = zip(people, towns, counts[::2], counts[1::2], strict=True)
     return Ledger(first, second, tuple(Row(*row) for row in rows))
 
