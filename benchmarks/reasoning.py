@@ -81,7 +81,11 @@ def _request(args: argparse.Namespace, prompt: str, lanes: tuple[str, ...]) -> R
 
 def _raced(model: Model, requests: Sequence[tuple[str, Request]], kept: Kept) -> Iterator[Trial]:
     for name, request in requests:
-        done = kept.race(request, partial(trials, model, name, request))
+        # The same prompt may stand under another name in the file of what was measured.
+        done = [
+            replace(trial, question=name)
+            for trial in kept.race(request, partial(trials, model, name, request))
+        ]
         own = {trial.lane: trial for trial in done}
         times = ", ".join(f"{lane} {trial.seconds:.1f}" for lane, trial in own.items())
         print(f"  {name}: {times} s", file=sys.stderr, flush=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import reasoning
 from benchmarks.kept import Kept
 from benchmarks.questions import Question, evenly, read
 from benchmarks.repeats import repeats
@@ -71,6 +72,14 @@ def test_speed_ups_are_ratios_of_rates_over_the_same_questions():
 def test_a_table_lines_its_columns_up():
     lines = table(("lane", "ms"), [("a", "1.0"), ("longer", "10.0")]).splitlines()
     assert [len(line) for line in lines] == [12, 12, 12, 12]
+
+
+def test_kept_trials_bear_the_name_that_their_prompt_has_now(tmp_path: Path):
+    kept = Kept(tmp_path / "trials.jsonl", {}, resume=False)
+    request = Request("one", lanes=("vanilla",))
+    kept.race(request, lambda: [Trial("old 1", "vanilla", seconds=2.0)])
+    (trial,) = reasoning._raced(None, [("new 2", request)], kept)  # type: ignore[arg-type]
+    assert (trial.question, trial.seconds) == ("new 2", 2.0)
 
 
 def test_a_benchmark_that_was_interrupted_measures_only_what_is_missing(tmp_path: Path):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -142,6 +144,67 @@ def test_a_route_with_a_fork_or_without_an_end_is_no_task() -> None:
     assert family_of(ask + "A to B by bus, 4 minutes\nB to A by bus, 4 minutes") is None
 
 
+@pytest.mark.parametrize("tags", ["<p>", "<p ", "<p><b>", "<b>", "<p><ul><div><tr>"])
+def test_a_long_prompt_of_open_tags_is_read_once(tags: str) -> None:
+    start = time.process_time()
+    assert (
+        family_of(
+            "Turn the HTML into TSV. The new last column, Total, adds up the numbers "
+            "so far.\n\n" + tags * (100_000 // len(tags))
+        )
+        is None
+    )
+    assert time.process_time() - start < 5
+
+
+def test_html_is_read_as_a_browser_reads_it() -> None:
+    row = "<tr><td>{}</td><td>{}</td></tr>\n"
+    ask = "Convert this HTML to TSV and add a column Total with the running total of the last "
+    ask += "column.\n\n<table>\n"
+    rows = row.format("A &amp; B", 4) + row.format("C", 5) + "</table>"
+    prompt = ask + row.format("Name", "Days") + rows
+    assert FAMILIES["tsv"].check(prompt, "Name\tDays\tTotal\nA & B\t4\t4\nC\t5\t9").right
+    assert family_of(ask + rows) is None  # no header, so what would stand above Total?
+
+
+def test_a_prompt_that_leaves_more_than_one_right_answer_is_no_task() -> None:
+    paid = "We began with 4. Put this into JSON with a sum and a running total in every object."
+    paid += "\n\nAda paid 3 for {} and 2 for {}."
+    assert family_of(paid.format("tea", "salt")) == "purchases"
+    assert family_of(paid.format("tea", "tea")) is None
+    assert family_of(paid.format("total", "tea")) is None
+    evening = "We start at {}. Put the items into order and write a timetable with begin and end "
+    evening += "of each.\n\nstart -> song, Ada, 5 min\nsong -> quiz, Eli, 6 min"
+    assert family_of(evening.format("9:15")) == "programme"
+    assert family_of(evening.format("09:15")) is None
+    kind = "Write a Python class Parcel with type hints and docstrings.\n\nData: {}: {}, size: int"
+    kind += "\n- {}"
+    assert family_of(kind.format("weight", "int", "both: return weight plus size")) == "classes"
+    assert family_of(kind.format("title", "str", "both: return title plus size")) is None
+    assert family_of(kind.format("title", "str", "add_title: add amount to title")) is None
+    assert family_of(kind.format("title", "str", "name: set title to text")) == "classes"
+    assert family_of(kind.format("title", "str", "name: set size to text")) is None
+
+
+def test_sums_may_have_more_digits_than_their_terms() -> None:
+    for name, prompt in (
+        (
+            "itinerary",
+            "Use the connections to go from A to C. I need numbered steps and the sum of the "
+            "minutes.\n\nA to B by bus, 9000 minutes\nB to C by bus, 9000 minutes",
+        ),
+        (
+            "packing",
+            "Group these, please, with a sum of coins per group and the total in the last line."
+            "\n\nred tent - Ada - 9000\nsun hat - Ada - 9000",
+        ),
+    ):
+        family = FAMILIES[name]
+        answer = family.write(family.spec(prompt))
+        assert "18000" in answer
+        assert family.check(prompt, answer).right
+
+
 def test_a_class_with_a_word_of_python_as_a_name_is_no_task() -> None:
     prompt = "Write a Python class Parcel with type hints and docstrings.\n\nFields: {} (int)\n"
     prompt += "Methods:\n- reset() sets {} to 0"
@@ -216,6 +279,7 @@ REPLACED: dict[str, tuple[tuple[str, str], ...]] = {
         ("self.", "this."),
         ("    def", "    async def"),
         (":\n", "(list):\n"),
+        (":\n", "(metaclass=list):\n"),
         ("(self, ", "(self, more, "),
         ("```python", "```python\nimport os"),
     ),
@@ -265,6 +329,48 @@ def test_the_same_written_in_another_way_is_right() -> None:
     ):
         example = next(e for e in examples(name, FRESH) if re.search(old, e.answer))
         assert FAMILIES[name].check(example.prompt, re.sub(old, new, example.answer)).right
+
+
+def test_white_space_that_nobody_sees_is_not_wrong_and_an_empty_cell_is() -> None:
+    groups = examples("packing", FRESH)[0]
+    for gap in ("\n \n", "\n\n\n\n"):
+        assert FAMILIES["packing"].check(groups.prompt, groups.answer.replace("\n\n", gap)).right
+    sheet = examples("tsv", FRESH)[0]
+    assert FAMILIES["tsv"].check(sheet.prompt, f" \n{sheet.answer}\n").right
+    assert not FAMILIES["tsv"].check(sheet.prompt, f"\t{sheet.answer}").right
+    assert not FAMILIES["tsv"].check(sheet.prompt, f"{sheet.answer}\t").right
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("pseudocode", "return ", "return " + "not " * 1500),
+        ("pseudocode", "return ", "return " + "1 + " * 1500),
+        ("pseudocode", "    return ", "    if a:\n        b\n" + "    elif a:\n        b\n" * 300),
+        ("classes", "-> None", "-> a" + ".a" * 1500),
+    ],
+)
+def test_code_nested_beyond_measure_is_judged_all_the_same(name: str, old: str, new: str) -> None:
+    example = examples(name, FRESH)[0]
+    verdict = FAMILIES[name].check(example.prompt, example.answer.replace(old, new, 1))
+    assert not verdict.parsed
+
+
+def test_a_reason_is_one_line_that_can_be_written_down() -> None:
+    example = examples("purchases", FRESH)[0]
+    rows = json.loads(example.answer)
+    thing = next(key for key in rows[0] if key not in ("name", "sum", "total"))
+    for key, value in (
+        (thing, str(rows[0][thing])),
+        ("name", "a\nb"),
+        ("name", "\ud800"),
+        ("\ud800", 1),
+    ):
+        answer = json.dumps([{**rows[0], key: value}, *rows[1:]])
+        faulty("purchases", example, answer).encode()
+    assert faulty("purchases", example, "[{}]") == "Object 1 has the keys none."
+    text = json.dumps([{**rows[0], thing: "3"}, *rows[1:]])
+    assert f"{thing} is '3', not " in faulty("purchases", example, text)
 
 
 def test_a_reason_names_the_place() -> None:
@@ -405,6 +511,7 @@ def test_code_is_run_in_a_process_of_its_own(name: str) -> None:
         "while True: pass",
         "x = [0] * 10**9",
         "while True: print('a' * 10**6)",
+        "import sys\nwhile True: sys.stderr.write('a' * 10**6)",
         "open('here', 'w')",
         "import socket",
         "import os; os.system('true')",
@@ -417,7 +524,7 @@ def test_code_that_does_harm_is_stopped(code: str) -> None:
     assert not ran.ended
     assert "done" not in ran.printed
     assert len(ran.printed) <= 65536
-    assert ran.reason
+    assert 0 < len(ran.reason) <= 65536
 
 
 def test_nothing_here_needs_torch_or_the_page() -> None:

@@ -28,6 +28,7 @@ from training.choices import Choices
 from training.evaluate import summary
 from training.fresh import BENCHMARK, EXAMPLES, fresh
 from training.frozen import FrozenLinear, freeze
+from training.publish import publish
 from training.samples import MASKED, mixture, sample, with_template
 from training.tasks import FAMILIES, TRAIN
 from training.train import Recipe, train
@@ -306,6 +307,17 @@ def argparse_free(tokenizer: Any) -> Any:
     only = Only()
     only.tokenizer = tokenizer  # type: ignore[attr-defined]
     return only
+
+
+def test_half_an_adapter_is_not_published(tmp_path: Path) -> None:
+    adapter = tmp_path / "run" / "adapter"
+    adapter.mkdir(parents=True)
+    (adapter / WEIGHTS).write_bytes(b"weights")  # and no settings
+    for file in (tmp_path / "run" / "training.json", tmp_path / "evaluation.json"):
+        file.write_text("{}")
+    with pytest.raises(UserError, match="not trained and evaluated yet"):
+        publish(tmp_path / "run", tmp_path / "evaluation.json", tmp_path / "place")
+    assert not (tmp_path / "place").exists()
 
 
 # The whole of it, a fiftieth of its size, on the model that ships.

@@ -14,7 +14,7 @@ import tempfile
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import IO, Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,17 +96,29 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
+# Levels of a syntax tree. Python parses more than it can walk: a model that repeats itself
+# writes a chain of a thousand `not`s, and comparing that would break off the race.
+_DEEPEST = 100
+
+
 def python_tree(text: str) -> ast.Module | None:
-    """The syntax tree of Python in a fence or without one; None if it is not Python alone."""
+    """The syntax tree of Python in a fence or without one; None if it is not Python alone.
+
+    Nor is it Python that anybody asked for if it is nested beyond all measure.
+    """
     bare = unfenced(text)
     if bare is None or not bare.strip():
         return None
     try:
         with warnings.catch_warnings():  # an odd escape in a string is no matter here
             warnings.simplefilter("ignore")
-            return ast.parse(bare)
+            tree = ast.parse(bare)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+    level: list[ast.AST] = [tree]
+    for _ in range(_DEEPEST):
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+    return None if level else tree
 
 
 def has_docstring(node: ast.Module | ast.ClassDef | ast.FunctionDef) -> bool:
@@ -129,7 +141,7 @@ def same_statements(first: Sequence[ast.stmt], second: Sequence[ast.stmt]) -> bo
         return True
     try:
         return _plain(first) == _plain(second)
-    except RecursionError:  # a sum of thousands of terms
+    except RecursionError:  # too deep for what is left of the stack
         return False
 
 
@@ -214,13 +226,17 @@ def run_python(answer: str, probe: str, *, seconds: int = 2, megabytes: int = 51
     if bare is None:
         return Run(ended=False, printed="", reason="There is text beside the code.")
     job = {"answer": bare, "probe": probe, "seconds": seconds, "megabytes": megabytes}
-    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as printed:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        tempfile.TemporaryFile() as printed,
+        tempfile.TemporaryFile() as failed,
+    ):
         try:
             done = subprocess.run(  # noqa: S603 (this Python, fixed words)
                 [sys.executable, "-I", "-S", "-c", _INSIDE],
                 input=json.dumps(job).encode(),
                 stdout=printed,
-                stderr=subprocess.PIPE,
+                stderr=failed,
                 cwd=folder,
                 env={},
                 timeout=2 * seconds + 5,
@@ -228,9 +244,13 @@ def run_python(answer: str, probe: str, *, seconds: int = 2, megabytes: int = 51
             )
         except subprocess.TimeoutExpired:
             return Run(ended=False, printed="", reason="It did not end in time.")
-        printed.seek(0)
-        text = printed.read(65536).decode(errors="replace")
+        text, fault = (_read(file) for file in (printed, failed))
     if done.returncode:
-        last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
+        last = fault.strip().splitlines()[-1:]
         return Run(ended=False, printed=text, reason=(last or ["It was stopped."])[0])
     return Run(ended=True, printed=text, reason="It ended by itself.")
+
+
+def _read(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read(65536).decode(errors="replace")

@@ -83,7 +83,7 @@ def _outcome(loaded: Loaded, seed: int, example: Example, ids: list[int]) -> Out
     thinking, mark, answer = text.partition(CLOSE)
     length = len(loaded.tokenizer(thinking, add_special_tokens=False)["input_ids"])
     family = FAMILIES[example.family]
-    verdict = family.check(example.prompt, answer.strip())
+    verdict = family.check(example.prompt, answer)
     closed = bool(mark) and length <= CLOSES_WITHIN
     return Outcome(
         family=example.family,
@@ -168,7 +168,8 @@ def run(args: argparse.Namespace) -> None:
     if args.questions:
         result["loops"] = _loops(args, loaded)
     args.json.parent.mkdir(parents=True, exist_ok=True)
-    args.json.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
+    text = json.dumps(result, indent=1, ensure_ascii=False) + "\n"
+    args.json.write_text(text, encoding="utf-8")
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -48,8 +48,8 @@ it opens the answer.
 
 {families} families of tasks whose answers a program can check, and general questions in two
 phases, all made by the generators in `training/` from seeds: no text is anybody's. Thinking
-and answer follow from the prompt alone. Names and numbers of the prompts that it was
-evaluated on occur in no training text.
+and answer follow from the prompt alone. No name in a prompt that it was evaluated on occurs
+in a training text of the same family, and no list of numbers was drawn for both.
 
 ## Training
 
@@ -91,7 +91,7 @@ def publish(run: Path, evaluation: Path, place: Path) -> None:
     try:
         record = json.loads((run / "training.json").read_text(encoding="utf-8"))
         found = json.loads(evaluation.read_text(encoding="utf-8"))
-        size = (adapter / WEIGHTS).stat().st_size
+        size, *_ = [(adapter / name).stat().st_size for name in (WEIGHTS, CONFIG, TEMPLATE)]
     except (OSError, ValueError) as error:
         raise UserError(f"{run} is not trained and evaluated yet ({error}).") from error
     if size > LARGEST:

@@ -239,7 +239,7 @@ def _slots(method: Method) -> dict[str, object]:
 
 
 def read(prompt: str) -> Blueprint | None:
-    """The class of a prompt, if its methods speak of its fields only."""
+    """The class of a prompt, if its methods speak of its fields only, and fit their types."""
     for slots, body in split_ask(prompt, WORDINGS):
         lines = [line.strip().removeprefix("- ").removeprefix("* ") for line in body.splitlines()]
         lines = [line for line in lines if line and line not in _METHOD_LEADS]
@@ -248,13 +248,21 @@ def read(prompt: str) -> Blueprint | None:
         if not fields or not methods or None in methods:
             continue
         known = {"", *(name for name, _ in fields)}
-        whole = [m for m in methods if m and {m.field, m.other} <= known]
+        whole = [m for m in methods if m and _fits(m, dict(fields))]
         names = {slots["name"], *known, *(method.name for method in whole)}
         if len(whole) == len(methods) and len(names) == 2 + len(fields) + len(methods):
             blueprint = Blueprint(slots["name"], tuple(fields), tuple(whole))
             # A name can be a word that Python keeps for itself.
             return None if python_tree(code(blueprint)) is None else blueprint
     return None
+
+
+def _fits(method: Method, types: dict[str, str]) -> bool:
+    """Whether a method is about fields that there are, of a type that it can be about."""
+    about = [types.get(name) for name in (method.field, method.other) if name]
+    if method.kind == "describe":
+        return None not in about
+    return set(about) == {"str" if method.kind == "change" else "int"}
 
 
 def _read_fields(line: str) -> list[tuple[str, str]] | None:
@@ -339,7 +347,8 @@ def grade(blueprint: Blueprint, answer: str) -> Verdict:
         return wrong("The code is not one class alone.")
     found, expected = tree.body[0], ast.parse(code(blueprint)).body[0]
     assert isinstance(expected, ast.ClassDef)
-    if found.name != blueprint.name or found.bases or found.decorator_list:
+    more = found.bases or found.keywords or found.decorator_list
+    if found.name != blueprint.name or more:
         return wrong(f"The class is not a plain class {blueprint.name}.")
     if not has_docstring(found):
         return wrong("The class has no docstring.")

@@ -62,4 +62,5 @@ class Family(Generic[Spec]):
         spec = self.spec(prompt)
         if spec is None:
             return unread(f"The prompt is not one of the family {self.name}.")
-        return self.grade(spec, answer.replace("\r\n", "\n").strip())
+        # A tab stays: it can be an empty cell.
+        return self.grade(spec, answer.replace("\r\n", "\n").strip(" \n"))

@@ -15,6 +15,7 @@ from string import Formatter
 _HOLDS = {
     "": r"[^\n]+?",
     "d": r"[0-9]{1,4}",
+    "total": r"[0-9]{1,9}",
     "name": r"[A-Z][A-Za-z'-]*",
     "noun": r"[a-z][a-z'-]*(?: [a-z][a-z'-]*){0,3}",
     "id": r"[A-Za-z_][A-Za-z0-9_]*",

@@ -91,8 +91,8 @@ CONNECTIONS = forms(
 )
 
 HEAD = Form("From {start:name} to {goal:name}:")
-STEP = Form("{i:d}. {a:name} to {b:name}: {means:noun}, {n:d} minutes, {total:d} so far.")
-TAIL = Form("{goal:name} is reached after {total:d} minutes.")
+STEP = Form("{i:d}. {a:name} to {b:name}: {means:noun}, {n:d} minutes, {total:total} so far.")
+TAIL = Form("{goal:name} is reached after {total:total} minutes.")
 COLUMNS = ("the number", "the start", "the end", "the means", "the minutes", "the sum so far")
 
 

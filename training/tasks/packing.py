@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from itertools import accumulate
 from random import Random
@@ -77,8 +78,8 @@ LINES = forms(
 
 HEADING = Form("{group}:")
 ITEM = Form("- {item:noun}, {n:d}")
-SUM = Form("Sum: {n:d} {unit:noun}")
-TOTAL = Form("Total: {n:d} {unit:noun}")
+SUM = Form("Sum: {n:total} {unit:noun}")
+TOTAL = Form("Total: {n:total} {unit:noun}")
 
 
 def _bags(split: str) -> list[str]:
@@ -182,7 +183,7 @@ Block = tuple[str, list[tuple[str, int]], int, str]
 
 def _blocks(answer: str) -> tuple[list[Block], dict[str, str]] | None:
     """Group, entries, sum and unit of each block, and the slots of the last line."""
-    *parts, last = [block.strip() for block in answer.strip().split("\n\n")]
+    *parts, last = [block.strip() for block in re.split(r"\n\s*\n", answer.strip())]
     total = TOTAL.read(last)
     blocks: list[Block] = []
     for lines in (block.splitlines() for block in parts):

@@ -1,9 +1,10 @@
 """The words that examples are made of, and how they are kept apart for fresh prompts.
 
 Of every pool each fourth entry is left to fresh prompts, so a model that is tested on
-those has never seen the names in training. For training each pool is filled up with coined
-words, several for each real one: a model that meets the same two hundred names all the time
-learns those names by heart, one that never knows what comes next learns to copy.
+those has never seen the names in training on the same kind of task (a few words are in two
+pools, and then it may know them from another). For training each pool is filled up with
+coined words, several for each real one: a model that meets the same two hundred names all
+the time learns those names by heart, one that never knows what comes next learns to copy.
 """
 
 from __future__ import annotations
@@ -275,7 +276,7 @@ _PLAIN = (
 def _coin_all() -> None:
     """Fill every pool up, once, when a training text is made: the page needs none of it.
 
-    What is coined is never a real word of any pool.
+    What is coined is never a real word of any pool but LOOPS.
     """
     real = {
         word for pool in (*_PLAIN, THINGS, CHORES) for phrase in pool for word in phrase.split()

@@ -149,8 +149,13 @@ def ask(rng: Random, programme: Programme) -> str:
 
 
 def read(prompt: str) -> Programme | None:
-    """The items of a prompt, if they are one chain that fits into the hour."""
+    """The items of a prompt, if they are one chain that fits into the hour.
+
+    None for an hour like 09: whether the answer has to say 9 or 09 would be a guess.
+    """
     for slots, body in split_ask(prompt, WORDINGS):
+        if slots["hour"] != str(int(slots["hour"])):
+            continue
         for style in _STYLES:
             items = _items(style, sentences(body))
             if not items:

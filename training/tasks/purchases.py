@@ -95,10 +95,11 @@ def ask(rng: Random, spec: Purchases) -> str:
 
 
 def read(prompt: str) -> Purchases | None:
-    """The payments of a prompt, if all are for the same two things."""
+    """The payments of a prompt, if all are for the same two things, and those can be keys."""
     for slots, body in split_ask(prompt, WORDINGS):
         notes = read_all(SENTENCES, sentences(body))
-        if notes and len({(note["first"], note["second"]) for note in notes}) == 1:
+        things = {(note["first"], note["second"]) for note in notes or ()}
+        if notes and len(things) == 1 and len({"name", "sum", "total"}.union(*things)) == 5:
             paid = tuple((note["name"], int(note["a"]), int(note["b"])) for note in notes)
             return Purchases(int(slots["start"]), notes[0]["first"], notes[0]["second"], paid)
     return None
@@ -136,10 +137,11 @@ def grade(spec: Purchases, answer: str) -> Verdict:
     expected = spec.objects()
     for at, (want, have) in enumerate(zip(expected, found, strict=False), 1):
         if set(want) != set(have):
-            return wrong(f"Object {at} has the keys {', '.join(have)}.")
+            return wrong(f"Object {at} has the keys {', '.join(map(repr, have)) or 'none'}.")
         for key, value in want.items():
             if have[key] != value or isinstance(have[key], bool | float):
-                return wrong(f"Object {at}: {key} is {have[key]}, not {value}.")
+                # With quotes: "3" is not 3, and what is in them keeps to one line.
+                return wrong(f"Object {at}: {key} is {have[key]!r}, not {value!r}.")
     if len(found) != len(expected):
         return wrong(f"There are {len(found)} objects instead of {len(expected)}.")
     return RIGHT

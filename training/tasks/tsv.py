@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from html import unescape
 from itertools import accumulate
 from random import Random
 
@@ -62,8 +63,11 @@ COUNTS = (
     *("Stars", "Coins", "Weeks", "Miles", "Lessons", "Parcels"),
 )
 
-_ROW = re.compile(r"<(tr|ul|p|div)\b[^>]*>(.*?)</\1>", re.DOTALL)
-_CELL = re.compile(r"<(td|th|li|span|b)\b[^>]*>(.*?)</\1>", re.DOTALL)
+# Nothing is looked for beyond the next tag of its kind: a prompt of open tags alone would
+# otherwise be read to its end from every one of them.
+_ELEMENT = r"<({})\b[^<>]*>((?:(?!<\1\b).)*?)</\1>"
+_ROW = re.compile(_ELEMENT.format("tr|ul|p|div"), re.DOTALL)
+_CELL = re.compile(_ELEMENT.format("td|th|li|span|b"), re.DOTALL)
 
 
 def draw(rng: Random, split: str) -> Sheet:
@@ -107,13 +111,18 @@ def ask(rng: Random, sheet: Sheet) -> str:
 
 
 def read(prompt: str) -> Sheet | None:
-    """The sheet of a prompt, if its rows are as long as its header and end in a number."""
+    """The sheet of a prompt, if its rows are as long as its header and end in a number.
+
+    None without a header: a first row that ends in a number is one of the others.
+    """
     for _, body in split_ask(prompt, WORDINGS):
         lines = [
-            tuple(cell.strip() for _, cell in _CELL.findall(inside))
+            tuple(unescape(cell).strip() for _, cell in _CELL.findall(inside))
             for _, inside in _ROW.findall(body)
         ]
-        if len(lines) > 1 and all(_fits(line, lines[0]) for line in lines[1:]):
+        if len(lines) < 2 or not all(_fits(line, lines[0]) for line in lines[1:]):
+            continue
+        if not lines[0][-1].isdecimal():
             return Sheet(lines[0], tuple(lines[1:]))
     return None
 
@@ -152,7 +161,7 @@ def write(sheet: Sheet) -> str:
 def grade(sheet: Sheet, answer: str) -> Verdict:
     """Tab-separated lines and nothing else, cell for cell."""
     bare = unfenced(answer)
-    lines = [line.split("\t") for line in (bare or "").strip().splitlines()]
+    lines = [line.split("\t") for line in (bare or "").strip(" \n").splitlines()]
     if not lines or any(len(line) < 2 for line in lines):
         return unread("The answer is not made of tab-separated lines alone.")
     found = [[cell.strip() for cell in line] for line in lines]
