@@ -45,7 +45,7 @@ def _copying(rng: Random, split: str) -> tuple[str, str, str]:
     """A list of words written again, once on a line and once below each other."""
     what = rng.choice(list(_LISTS))
     words = rng.sample(mixed(_LISTS[what], split), rng.randint(8, 11))
-    shown = rng.choice((", ", "; ", " / ", "\n", "\n- "))
+    shown = rng.choice((", ", "; ", " / ", "\n* ", "\n- "))
     prompt = rng.choice(
         (
             f"Write these {what} below each other, in the same order:",
@@ -56,7 +56,7 @@ def _copying(rng: Random, split: str) -> tuple[str, str, str]:
     mark = shown.lstrip("\n") if shown.startswith("\n") else ""
     body = f"{prompt}\n\n{mark}{shown.join(words)}"
     thinking = f"The {what} in their order: {', '.join(words)}. Each gets a line."
-    return body, thinking, "\n".join(words)
+    return body, thinking, "\n".join(f"- {word}" for word in words)
 
 
 def _finding(rng: Random, split: str) -> tuple[str, str, str]:
@@ -66,10 +66,11 @@ def _finding(rng: Random, split: str) -> tuple[str, str, str]:
     things = rng.sample(mixed(rng.choice((THINGS, TOWNS)), split), count)
     sign = rng.choice((": ", " - ", ", ", " = "))
     pairs = dict(zip(people, things, strict=True))
-    listed = "\n".join(f"{name}{sign}{thing}" for name, thing in pairs.items())
+    listed = "\n".join(f"- {name}{sign}{thing}" for name, thing in pairs.items())
     asked = rng.sample(people, rng.randint(5, 6))
     wish = rng.choice(("Give me the entries of", "What belongs to", "Look up"))
-    prompt = f"{wish} {', '.join(asked)}.\n\n{listed}"
+    end = "?" if wish.startswith("What") else "."
+    prompt = f"{wish} {', '.join(asked)}{end}\n\n{listed}"
     found = " ".join(f"{name}: {pairs[name]}." for name in asked)
     thinking = f"I look for each name in the list and read on from it. {found}"
-    return prompt, thinking, "\n".join(f"{name}: {pairs[name]}" for name in asked)
+    return prompt, thinking, "\n".join(f"- {name}: {pairs[name]}" for name in asked)

@@ -105,15 +105,15 @@ def split_ask(prompt: str, wordings: Sequence[Form]) -> Iterator[tuple[dict[str,
 
 
 def layout(rng: Random, sentences: Sequence[str]) -> str:
-    """Sentences without their stops as running text, as lines or as a list."""
-    shape = rng.randrange(4)
-    if shape == 0:
-        return " ".join(f"{sentence}." for sentence in sentences)
-    if shape == 1:
-        return "\n".join(f"{sentence}." for sentence in sentences)
-    if shape == 2:
-        return "\n".join(f"- {sentence}" for sentence in sentences)
-    return "\n".join(f"{at}. {sentence}" for at, sentence in enumerate(sentences, 1))
+    """Sentences without their stops, as a list.
+
+    Behind its mark a word has a space before it, as in the answer: at the beginning of a
+    line the tokenizer would spell it in other tokens.
+    """
+    if rng.random() < 0.5:
+        return "\n".join(f"{at}. {sentence}" for at, sentence in enumerate(sentences, 1))
+    mark = rng.choice("-*")
+    return "\n".join(f"{mark} {sentence}" for sentence in sentences)
 
 
 def sentences(body: str) -> list[str]:

@@ -92,7 +92,7 @@ CONNECTIONS = forms(
 
 HEAD = Form("From {start:name} to {goal:name}:")
 STEP = Form("{i:d}. {a:name} to {b:name}: {means:noun}, {n:d} minutes, {total:total} so far.")
-TAIL = Form("{goal:name} is reached after {total:total} minutes.")
+TAIL = Form("In {goal:name} after {total:total} minutes.")
 COLUMNS = ("the number", "the start", "the end", "the means", "the minutes", "the sum so far")
 
 
@@ -146,7 +146,7 @@ def think(network: Network) -> str:
             f"{total} + {leg.minutes} = {total + leg.minutes}."
         )
         total += leg.minutes
-    lines.append(f"{network.goal} is the goal, so I stop. The sum is {total} minutes.")
+    lines.append(f"In {network.goal}, the goal, I stop. The sum is {total} minutes.")
     return "\n".join(lines)
 
 

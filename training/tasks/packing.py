@@ -76,8 +76,8 @@ LINES = forms(
     """
 )
 
-HEADING = Form("{group}:")
-ITEM = Form("- {item:noun}, {n:d}")
+HEADING = Form("## {group}")
+ITEM = Form("- {item:noun}, {n:d} {unit:noun}")
 SUM = Form("Sum: {n:total} {unit:noun}")
 TOTAL = Form("Total: {n:total} {unit:noun}")
 
@@ -87,7 +87,7 @@ def _bags(split: str) -> list[str]:
 
 
 def draw(rng: Random, split: str) -> Entries:
-    """Twelve to fourteen entries in two or three groups, a group's entries together.
+    """Twelve or thirteen entries in two or three groups, a group's entries together.
 
     To gather scattered entries is beyond a model of this size.
     """
@@ -95,13 +95,13 @@ def draw(rng: Random, split: str) -> Entries:
     kinds = [mixed(PEOPLE, split), mixed(ROOMS, split)]
     if pool is THINGS:
         kinds.append(_bags(split))
-    two = ((7, 7), (6, 7), (7, 6), (6, 8), (8, 6))
-    three = ((4, 4, 4), (3, 4, 5), (5, 3, 4), (4, 5, 4), (4, 4, 5), (5, 4, 4))
+    two = ((6, 6), (6, 7), (7, 6), (5, 7), (7, 5))
+    three = ((4, 4, 4), (3, 4, 5), (5, 3, 4), (4, 5, 3), (3, 5, 4), (5, 4, 3))
     sizes = rng.choice(rng.choice((two, three)))
     groups = rng.sample(rng.choice(kinds), len(sizes))
     homes = [group for group, size in zip(groups, sizes, strict=True) for _ in range(size)]
     items = rng.sample(mixed(pool, split), len(homes))
-    amounts = numbers(rng, split, len(homes), 2, 9)
+    amounts = numbers(rng, split, len(homes), 2, 6)
     entries = [Entry(*each) for each in zip(items, homes, amounts, strict=True)]
     return Entries(unit, tuple(entries))
 
@@ -142,18 +142,21 @@ def _is_group(text: str) -> bool:
 
 
 def think(spec: Entries) -> str:
-    """The shape, then each group with its entries and every partial sum."""
-    groups = spec.groups()
+    """The shape, then entry by entry with its group and the sum so far, then the total."""
     lines = [
-        f"Groups in the order in which they first appear: {', '.join(groups)}. "
-        f"Each gets a heading, its items with their {spec.unit}, and a sum; then the total."
+        f"Each group gets a heading, its entries and its sum in {spec.unit}; the total comes last. "
+        "A new group begins at 0."
     ]
     sums = []
-    for group, entries in groups.items():
-        lines.append(f"{group}: {', '.join(f'{e.item} {e.amount}' for e in entries)}.")
-        lines.append(f"{_adding([e.amount for e in entries])}.")
-        sums.append(sum(e.amount for e in entries))
-    lines.append(f"All groups: {_adding(sums)}. The total is {sum(sums)} {spec.unit}.")
+    for group, entries in spec.groups().items():
+        so_far = 0
+        for entry in entries:
+            step = f"{so_far} + {entry.amount} = {so_far + entry.amount}"
+            lines.append(f"- {entry.item}, {group}: {step}.")
+            so_far += entry.amount
+        sums.append(so_far)
+    shown = ", ".join(f"{group} {n}" for group, n in zip(spec.groups(), sums, strict=True))
+    lines.append(f"Sums: {shown}. {_adding(sums)}. The total is {sum(sums)} {spec.unit}.")
     return "\n".join(lines)
 
 
@@ -171,14 +174,14 @@ def write(spec: Entries) -> str:
     blocks = []
     for group, entries in spec.groups().items():
         lines = [HEADING.write(group=group)]
-        lines += [ITEM.write(item=entry.item, n=entry.amount) for entry in entries]
+        lines += [ITEM.write(item=entry.item, n=entry.amount, unit=spec.unit) for entry in entries]
         lines.append(SUM.write(n=sum(entry.amount for entry in entries), unit=spec.unit))
         blocks.append("\n".join(lines))
     total = sum(entry.amount for entry in spec.entries)
     return "\n\n".join([*blocks, TOTAL.write(n=total, unit=spec.unit)])
 
 
-Block = tuple[str, list[tuple[str, int]], int, str]
+Block = tuple[str, list[tuple[str, str]], int, str]
 
 
 def _blocks(answer: str) -> tuple[list[Block], dict[str, str]] | None:
@@ -193,7 +196,7 @@ def _blocks(answer: str) -> tuple[list[Block], dict[str, str]] | None:
         items = [read_any([ITEM], line.strip()) for line in lines[1:-1]]
         if heading is None or ending is None or None in items:
             return None
-        pairs = [(item["item"], int(item["n"])) for item in items if item]
+        pairs = [(item["item"], f"{item['n']} {item['unit']}") for item in items if item]
         blocks.append((heading["group"], pairs, int(ending["n"]), ending["unit"]))
     return (blocks, total) if blocks and total else None
 
@@ -208,7 +211,7 @@ def grade(spec: Entries, answer: str) -> Verdict:
     if [block[0] for block in blocks] != list(groups):
         return wrong(f"The groups are {', '.join(block[0] for block in blocks)}.")
     for (group, items, together, unit), entries in zip(blocks, groups.values(), strict=True):
-        verdict = _grade_group(group, items, entries)
+        verdict = _grade_group(group, items, entries, spec.unit)
         if not verdict.right:
             return verdict
         if (together, unit) != (sum(e.amount for e in entries), spec.unit):
@@ -218,12 +221,14 @@ def grade(spec: Entries, answer: str) -> Verdict:
     return RIGHT
 
 
-def _grade_group(group: str, items: list[tuple[str, int]], entries: list[Entry]) -> Verdict:
+def _grade_group(
+    group: str, items: list[tuple[str, str]], entries: list[Entry], unit: str
+) -> Verdict:
     for (item, amount), entry in zip(items, entries, strict=False):
         if item != entry.item:
             return wrong(f"{item} stands in {group} where {entry.item} should.")
-        if amount != entry.amount:
-            return wrong(f"{item} has {amount}, not {entry.amount}.")
+        if amount != f"{entry.amount} {unit}":
+            return wrong(f"{item} has {amount}, not {entry.amount} {unit}.")
     if len(items) != len(entries):
         return wrong(f"{group} has {len(items)} entries instead of {len(entries)}.")
     return RIGHT

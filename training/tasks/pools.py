@@ -23,6 +23,26 @@ _EVERY = 4
 Entry = TypeVar("Entry")
 
 
+def _list(text: str) -> list[str]:
+    return text.split()
+
+
+# Words that the embedded model's tokenizer takes apart even behind a space. A model that has
+# never met such a word misspells it sooner or later when it copies it a dozen times, so that
+# no fresh prompt asks for that. Training has them, and many more: they teach copying.
+_SPELLED = frozenset(
+    _list(
+        """
+    Appleby Astrid Barley Bianca Blanket Bramble Carmen Clifton Doris Dune Foxley Gina Granite
+    Hazel Hazelwood Irene Ivory Jana Kira Kirby Laurel Leah Linden Locker Magnus Megan Oakham
+    Parcel Paula Petra Quentin Rowan Selby Theo Tobias Tournament Tulip Ursula Viaduct Vince
+    Wharf Yacht Yasmin badger cabbages cellar crimson ferret grandma kites lilac plumber raffle
+    tombola
+    """
+    )
+)
+
+
 def part(pool: Sequence[Entry], split: str) -> list[Entry]:
     """The real entries of a pool that a split may use.
 
@@ -30,7 +50,28 @@ def part(pool: Sequence[Entry], split: str) -> list[Entry]:
     """
     if split not in SPLITS:
         raise ValueError(f"a split is one of {', '.join(SPLITS)}, not {split!r}")
-    return [entry for at, entry in enumerate(pool) if (at % _EVERY == 0) == (split == FRESH)]
+    own = [entry for at, entry in enumerate(pool) if (at % _EVERY == 0) == (split == FRESH)]
+    return own if split == TRAIN else [entry for entry in own if not _spelled(entry)]
+
+
+def _spelled(entry: object) -> bool:
+    return isinstance(entry, str) and not _SPELLED.isdisjoint(entry.split())
+
+
+# Those that are one token behind a quotation mark as well, where no space stands before them.
+_QUOTED = frozenset(
+    _list(
+        """
+    Adam Anne Carl Clark Daniel Donald Frank Fred Jeff Josh Lily Luke Max Paul Samuel Simon Tim
+    bread bus fruit fuel ink salt soup string thread water
+    """
+    )
+)
+
+
+def quoted(pool: Pool[str], split: str) -> list[str]:
+    """As `mixed`; of a fresh prompt's words those that are copied easily into JSON."""
+    return [word for word in mixed(pool, split) if split == TRAIN or word in _QUOTED]
 
 
 def mixed(pool: Pool[Entry], split: str) -> list[Entry]:
@@ -108,6 +149,10 @@ PEOPLE = _words(
     Selma Simon Sofia Stefan Stella Susan Sven Tara Tessa Theo Thomas Tilda Tina Tobias Tom Uma
     Una Ursula Valerie Vera Victor Vince Viola Walter Wanda Wendy Will Xenia Yara Yasmin Yusuf
     Zara Zoe
+    Adam Alex Alexander Andrew Anne Ben Bill Bob Carl Charles Chris Christian Clark Dan David
+    Don Donald Edward Elizabeth Emily Fred Greg Jan Jane Jeff Jim Jon Joseph Josh Ken Kim Lewis
+    Luke Marie Matt Matthew Max Michael Nick Pat Paul Phil Ray Richard Samuel Sarah Scott
+    Stephen Tim William
     """
 )
 
@@ -172,6 +217,7 @@ COLOURS = _words(
     amber beige black blue bronze brown copper cream crimson golden green grey indigo ivory
     khaki lemon lilac lime maroon mint navy ochre olive orange peach pink plum purple red rose
     ruby rust sand scarlet silver teal turquoise violet white yellow
+    wine slate coffee charcoal cherry salmon coral honey
     """
 )
 

@@ -78,42 +78,52 @@ WORDINGS = forms(
     """
 )
 
-# The wordings of a style go together: that of the first item, then that of all others.
+# The wordings of a style go together: that of the first item, that of all others, and what
+# stands behind the last one. That nothing follows has to be said: what is not in a prompt
+# is the hardest to find there.
 STYLES = (
     (
         "First comes the {name:noun} with {who:name}, {n:d} minutes",
         "After the {after:noun} comes the {name:noun} with {who:name}, {n:d} minutes",
+        "After the {after:noun} comes nothing",
     ),
     (
         "The {name:noun} by {who:name} opens and takes {n:d} minutes",
         "The {after:noun} is followed by the {name:noun} by {who:name}, which takes {n:d} minutes",
+        "The {after:noun} is followed by nothing",
     ),
     (
         "At the beginning: {name:noun} ({who:name}, {n:d} minutes)",
         "After {after:noun}: {name:noun} ({who:name}, {n:d} minutes)",
+        "After {after:noun}: the end",
     ),
     (
         "We begin with the {name:noun} ({who:name}, {n:d} min)",
         "Once the {after:noun} is over, the {name:noun} follows ({who:name}, {n:d} min)",
+        "Once the {after:noun} is over, all go home",
     ),
     (
         "start -> {name:noun}, {who:name}, {n:d} min",
         "{after:noun} -> {name:noun}, {who:name}, {n:d} min",
+        "{after:noun} -> end",
     ),
     (
         "{who:name} opens with the {name:noun} for {n:d} minutes",
         "Right behind the {after:noun} {who:name} has the {name:noun} for {n:d} minutes",
+        "Right behind the {after:noun} comes nothing",
     ),
     (
         "Nothing comes before the {name:noun}, for which {who:name} needs {n:d} minutes",
         "Next after the {after:noun} is the {name:noun}, for which {who:name} needs {n:d} minutes",
+        "Next after the {after:noun} is the way home",
     ),
     (
         "First item: {name:noun}, led by {who:name}, {n:d} minutes",
         "Following the {after:noun}: {name:noun}, led by {who:name}, {n:d} minutes",
+        "Following the {after:noun}: the end",
     ),
 )
-_STYLES = tuple((Form(first), Form(other)) for first, other in STYLES)
+_STYLES = tuple((Form(first), Form(other), Form(end)) for first, other, end in STYLES)
 
 LINE = Form("{h1:d}:{begin:d}-{h2:d}:{end:d} {name:noun}, {who:name}, {n:d} minutes")
 TAIL = Form("The end is at {hour:d}:{end:d}.")
@@ -136,14 +146,15 @@ def draw(rng: Random, split: str) -> Programme:
 
 
 def ask(rng: Random, programme: Programme) -> str:
-    """The items in one style, shuffled, in any layout."""
-    first, other = rng.choice(_STYLES)
+    """The items and the end in one style, shuffled, in any layout."""
+    first, other, end = rng.choice(_STYLES)
     lines = [
         (other if item.after else first).write(
             name=item.name, after=item.after, who=item.who, n=item.minutes
         )
         for item in programme.items
     ]
+    lines.insert(rng.randrange(len(lines) + 1), end.write(after=programme.order()[-1].name))
     wording = rng.choice(WORDINGS).write(hour=programme.hour, minute=programme.minute)
     return join_ask(rng, wording, layout(rng, lines))
 
@@ -160,21 +171,30 @@ def read(prompt: str) -> Programme | None:
             items = _items(style, sentences(body))
             if not items:
                 continue
-            programme = Programme(int(slots["hour"]), int(slots["minute"]), items)
+            programme = Programme(int(slots["hour"]), int(slots["minute"]), tuple(items))
             ends = programme.ends()
             if ends and programme.minute >= 10 and ends[-1] < 60 and programme.hour < 24:
                 return programme
     return None
 
 
-def _items(style: tuple[Form, Form], lines: list[str]) -> tuple[Item, ...] | None:
-    items = []
+def _items(style: tuple[Form, Form, Form], lines: list[str]) -> list[Item]:
+    """The items of lines that are all in one style; none if they are not.
+
+    That nothing follows the last one may be said, and then has to be said of the last one.
+    """
+    first, other, end = style
+    items, last = [], None
     for line in lines:
-        slots = style[0].read(line) or style[1].read(line)
-        if slots is None:
-            return None
-        items.append(Item(slots["name"], slots.get("after"), slots["who"], int(slots["n"])))
-    return tuple(items)
+        closing = end.read(line)
+        slots = None if closing else first.read(line) or other.read(line)
+        if closing and last is None:
+            last = closing["after"]
+        elif slots:
+            items.append(Item(slots["name"], slots.get("after"), slots["who"], int(slots["n"])))
+        else:
+            return []
+    return [] if last and last in {item.after for item in items} else items
 
 
 def think(programme: Programme) -> str:
@@ -191,7 +211,7 @@ def think(programme: Programme) -> str:
             f"{at} + {item.minutes} = {at + item.minutes}."
         )
         at, before = at + item.minutes, item.name
-    lines.append(f"Nothing comes after {before}. The end is at {programme.hour}:{at}.")
+    lines.append(f"After {before}: nothing. The end is at {programme.hour}:{at}.")
     return "\n".join(lines)
 
 

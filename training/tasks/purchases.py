@@ -10,7 +10,7 @@ from random import Random
 from training.checks import RIGHT, Verdict, json_value, unread, wrong
 from training.tasks.family import Family
 from training.tasks.forms import forms, join_ask, layout, read_all, sentences, split_ask
-from training.tasks.pools import PEOPLE, WARES, mixed, numbers
+from training.tasks.pools import PEOPLE, WARES, numbers, quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +63,13 @@ SENTENCES = forms(
     {name:name} paid {a:d} for {first:noun} and {b:d} for {second:noun}
     {name:name} spent {a:d} on {first:noun} and {b:d} on {second:noun}
     {name:name} gave {a:d} for the {first:noun} and {b:d} for the {second:noun}
-    From {name:name} came {a:d} for {first:noun} and {b:d} for {second:noun}
+    {name:name} had {a:d} to pay for {first:noun} and {b:d} for {second:noun}
     {name:name} put in {a:d} for {first:noun}, then {b:d} for {second:noun}
-    For {first:noun} {name:name} paid {a:d}, for {second:noun} {b:d}
+    {name:name} paid {first:noun} with {a:d} and {second:noun} with {b:d}
     {name:name} owes {a:d} for {first:noun} plus {b:d} for {second:noun}
     {name:name}: {first:noun} {a:d}, {second:noun} {b:d}
     {name:name} ({first:noun} {a:d}, {second:noun} {b:d})
-    {a:d} for {first:noun} and {b:d} for {second:noun} were paid by {name:name}
+    {name:name} / {first:noun} {a:d} / {second:noun} {b:d}
     """
 )
 
@@ -77,9 +77,9 @@ SENTENCES = forms(
 def draw(rng: Random, split: str) -> Purchases:
     """Five to seven people, small amounts: only the running total has two digits."""
     count = rng.randint(5, 7)
-    first, second = rng.sample(mixed(WARES, split), 2)
-    people = rng.sample(mixed(PEOPLE, split), count)
-    start, *amounts = numbers(rng, split, 2 * count + 1, 1, 4)
+    first, second = rng.sample(quoted(WARES, split), 2)
+    people = rng.sample(quoted(PEOPLE, split), count)
+    start, *amounts = numbers(rng, split, 2 * count + 1, 2, 5)
     paid = tuple(zip(people, amounts[::2], amounts[1::2], strict=True))
     return Purchases(start + rng.choice((0, 10)), first, second, paid)
 

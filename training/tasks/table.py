@@ -33,7 +33,7 @@ class Ledger:
     @property
     def columns(self) -> list[str]:
         """The header of the table."""
-        return ["Name", "Place", self.first.capitalize(), self.second.capitalize(), "Sum", "Total"]
+        return ["Name", "Place", self.first, self.second, "Sum", "Total"]
 
     @property
     def sums(self) -> list[int]:
@@ -76,13 +76,13 @@ SENTENCES = forms(
     {name:name} from {place:name} picked {a:d} {first:noun} and {b:d} {second:noun}
     {name:name} in {place:name} sold {a:d} {first:noun} and {b:d} {second:noun}
     {name:name} ({place:name}) has {a:d} {first:noun} and {b:d} {second:noun}
-    In {place:name}, {name:name} counted {a:d} {first:noun} and {b:d} {second:noun}
+    {name:name} in {place:name} counted {a:d} {first:noun} and {b:d} {second:noun}
     {name:name} went to {place:name} and bought {a:d} {first:noun} and {b:d} {second:noun}
-    We got {a:d} {first:noun} and {b:d} {second:noun} from {name:name} in {place:name}
+    {name:name} was in {place:name} for {a:d} {first:noun} and {b:d} {second:noun}
     {name:name} of {place:name} brought {a:d} {first:noun}, then {b:d} {second:noun}
-    At {place:name} we met {name:name}, who had {a:d} {first:noun} and {b:d} {second:noun}
+    {name:name} / {place:name} / {a:d} {first:noun} / {b:d} {second:noun}
     {name:name}, {place:name}: {a:d} {first:noun}, {b:d} {second:noun}
-    {place:name}: {name:name} left {a:d} {first:noun} plus {b:d} {second:noun}
+    {name:name} left {place:name} with {a:d} {first:noun} plus {b:d} {second:noun}
     """
 )
 
@@ -92,7 +92,7 @@ def draw(rng: Random, split: str) -> Ledger:
     count = rng.randint(7, 8)
     first, second = rng.sample(mixed(GOODS, split), 2)
     people, towns = rng.sample(mixed(PEOPLE, split), count), rng.sample(mixed(TOWNS, split), count)
-    counts = numbers(rng, split, 2 * count, 1, 4)
+    counts = numbers(rng, split, 2 * count, 2, 5)
     rows = zip(people, towns, counts[::2], counts[1::2], strict=True)
     return Ledger(first, second, tuple(Row(*row) for row in rows))
 
@@ -132,7 +132,7 @@ def think(ledger: Ledger) -> str:
     ]
     for row, total, together in zip(ledger.rows, ledger.totals, ledger.sums, strict=True):
         lines.append(
-            f"{row.name}, {row.place}: {row.first} + {row.second} = {together}; "
+            f"- {row.name}, {row.place}: {row.first} + {row.second} = {together}; "
             f"total {total - together} + {together} = {total}."
         )
     lines.append(f"That was the last note. The last total is {ledger.totals[-1]}.")
