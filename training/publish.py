@@ -54,9 +54,9 @@ in a training text of the same family, and no list of numbers was drawn for both
 ## Training
 
 LoRA of rank {rank} on the linear layers from layer {below} on, AdamW, {batch} texts a step.
-Machine: {device}. The learning rate falls to zero in every run; a later run goes on from the adapter
-of the one before, with other texts. Learned: tokens of thinking and answer, prompts are only
-read. Loss: over the first and over the last twentieth.
+Machine: {device}. The learning rate falls to zero in every run; a later run goes on
+from the adapter of the one before, with other texts. Learned: tokens of thinking and answer,
+prompts are only read. Loss: over the first and over the last twentieth.
 
 {runs}
 Versions and the loss of every step are in `training.json`.
