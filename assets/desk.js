@@ -118,10 +118,7 @@
       page.classList.toggle("presenting", on);
       tools.present.setAttribute("aria-pressed", String(on));
       tools.present.textContent = say(on ? "present.leave" : "present");
-      const url = new URL(location.href);
-      if (on) url.searchParams.set("present", "1");
-      else url.searchParams.delete("present");
-      history.replaceState(history.state, "", url);
+      S.share.keep("present", on ? "1" : null);
       root.dispatchEvent(new Event("resize")); // everything has another size now
     }
 

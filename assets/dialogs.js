@@ -16,7 +16,11 @@
     head.append(title, close);
     box.append(head, body);
     parent.appendChild(box);
-    return { box, title, close, body, open: () => { if (!box.open) box.showModal(); } };
+    const name = (say, key) => {
+      title.textContent = say(key);
+      close.textContent = say("close");
+    };
+    return { box, name, body, open: () => { if (!box.open) box.showModal(); } };
   }
 
   /** The keys, and what each does. */
@@ -26,8 +30,7 @@
     return {
       ...made,
       label(say) {
-        made.title.textContent = say("keys");
-        made.close.textContent = say("close");
+        made.name(say, "keys");
         list.replaceChildren(...S.keys.listed(say).map(([keys, what]) => {
           const row = el("div", "");
           row.append(el("dt", "", keys), el("dd", "", what));
@@ -55,8 +58,7 @@
     return {
       ...made,
       label(say, language) {
-        made.title.textContent = say("gallery");
-        made.close.textContent = say("close");
+        made.name(say, "gallery");
         words.textContent = say("gallery.own");
         pick.textContent = say("gallery.file");
         const inOwn = (text) => text[language] || text.en || "";
@@ -81,8 +83,7 @@
     return {
       ...made,
       label(say) {
-        made.title.textContent = say("save");
-        made.close.textContent = say("close");
+        made.name(say, "save");
         list.replaceChildren(...items.map((key) => {
           const item = el("button", "save-item");
           item.type = "button";

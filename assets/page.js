@@ -12,26 +12,18 @@
   };
   const words = read("words") || { en: {} };
   const prompts = read("prompts") || [];
-  let language = startLanguage();
+  let language = S.words.firstLanguage(words, new URLSearchParams(location.search).get("lang"), navigator.language);
   let say = S.words.dictionary(words[language], words.en);
   let show = null, headerWords = null, exampleWords = null, thinkingWords = null, service = null, chosen = "", asks = 0, opening = { n: 0 }, bundled = null, shell = null, shelled = null, outside = null, waiting = 0, resting = 0, running = false, about = null;
   const gallery = []; // filled when the machine says hello
   const asking = []; // what the machine is still to be asked, in order: two questions may be put at once
-
-  function startLanguage() {
-    const asked = new URLSearchParams(location.search).get("lang");
-    if (asked && Object.prototype.hasOwnProperty.call(words, asked)) return asked;
-    return /^ko\b/i.test(navigator.language || "") && words.ko ? "ko" : "en";
-  }
 
   S.translated = (text) => S.words.translated(words.en, say, text);
 
   function setLanguage(next) {
     language = next;
     say = S.words.dictionary(words[language], words.en);
-    const url = new URL(location.href);
-    url.searchParams.set("lang", language);
-    history.replaceState(history.state, "", url);
+    S.share.keep("lang", language);
     document.documentElement.lang = language;
     if (headerWords) headerWords();
     if (exampleWords) exampleWords();
@@ -51,11 +43,11 @@
       idea.textContent = say("idea");
       explain.textContent = say("explain");
       change.textContent = say("language.other");
-      change.lang = language === "en" ? "ko" : "en";
+      change.lang = S.words.otherLanguage(language);
       change.setAttribute("aria-label", say("language.switch"));
     };
     change.addEventListener("click", () => {
-      setLanguage(language === "en" ? "ko" : "en");
+      setLanguage(change.lang);
       trigger("select");
     });
     document.documentElement.lang = language;
@@ -182,10 +174,10 @@
 
   /** What a visitor sees first: the recording that the address names, else the bundled one. */
   function first(recording) {
-    const query = new URLSearchParams(location.search), name = query.get("run"), t = query.get("t");
+    const { name, t } = S.share.asked(location.search);
     bundled = recording;
     if (show.mode !== "empty") return;
-    if (gallery.some((one) => one.name === name)) show.desk.named(name, t === null || t === "" ? undefined : Number(t));
+    if (gallery.some((one) => one.name === name)) show.desk.named(name, t);
     else instead(name === null ? "" : say("file.none", { name: S.words.shortened(name, 60) }));
   }
 

@@ -98,5 +98,19 @@
     return url.toString();
   }
 
-  S.share = { csv, fileName, save, picture, link, printable };
+  /** What an address asks for: a recording's name, and its moment in lane seconds. Pure. */
+  function asked(search) {
+    const query = new URLSearchParams(search), t = query.get("t");
+    return { name: query.get("run"), t: t === null || t === "" ? undefined : Number(t) };
+  }
+
+  /** Keep a setting of the page in its address; null takes it out. */
+  function keep(setting, value) {
+    const url = new URL(location.href);
+    if (value === null) url.searchParams.delete(setting);
+    else url.searchParams.set(setting, value);
+    history.replaceState(history.state, "", url);
+  }
+
+  S.share = { csv, fileName, save, picture, link, asked, keep, printable };
 })(typeof globalThis !== "undefined" ? globalThis : this);

@@ -10,7 +10,7 @@
   const query = new URLSearchParams(location.search);
   const waiting = new Map(); // by the name of a recording: what to do with its text
   let opened = 0; // how many recordings have been asked for
-  let language = Object.prototype.hasOwnProperty.call(words, query.get("lang")) ? query.get("lang") : /^ko\b/i.test(navigator.language || "") ? "ko" : "en";
+  let language = S.words.firstLanguage(words, query.get("lang"), navigator.language);
   let say = S.words.dictionary(words[language], words.en);
 
   S.translated = (text) => S.words.translated(words.en, say, text);
@@ -60,23 +60,20 @@
     page.lang = language;
     idea.textContent = say("idea");
     change.textContent = say("language.other");
-    change.lang = language === "en" ? "ko" : "en";
+    change.lang = S.words.otherLanguage(language);
     change.setAttribute("aria-label", say("language.switch"));
   }
 
   change.addEventListener("click", () => {
-    language = language === "en" ? "ko" : "en";
+    language = change.lang;
     say = S.words.dictionary(words[language], words.en);
-    const url = new URL(location.href);
-    url.searchParams.set("lang", language);
-    history.replaceState(history.state, "", url);
+    S.share.keep("lang", language);
     label();
     player.setLanguage(say, language);
   });
   label();
 
-  const t = query.get("t"), at = t === null || t === "" ? undefined : Number(t);
-  const own = holder("recording"), wanted = query.get("run");
+  const { name: wanted, t: at } = S.share.asked(location.search), own = holder("recording");
   if (own) {
     const found = S.recording.parse(own.textContent);
     if (found.events) player.open(found.events, null, at);

@@ -20,26 +20,53 @@
     return say;
   }
 
+  /** A sentence with {name} places as a pattern that any such sentence fits. */
+  function pattern(template) {
+    const parts = template.split(/\{(\w+)\}/).map((part, i) => (i % 2 ? `(?<${part}>.+?)` : part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")));
+    return new RegExp("^" + parts.join("") + "$", "s");
+  }
+
   /** What stands in the {name} places of a sentence, or null if it is another one. */
   function filled(template, text) {
-    const pattern = template.split(/\{(\w+)\}/).map((part, i) => (i % 2 ? `(?<${part}>.+?)` : part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))).join("");
-    const found = new RegExp("^" + pattern + "$", "s").exec(text);
+    const found = pattern(template).exec(text);
     return found ? found.groups || {} : null;
   }
 
   const LONGEST = 500; // characters of a sentence that is taken apart: a file may hold any, and the time grows with their fourth power
+  const known = new WeakMap(); // by dictionary: its sentences, and those with places as patterns; lanes ask at every redraw
+
+  function sentencesOf(english) {
+    if (!known.has(english)) {
+      const keys = Object.keys(english).filter((key) => /^(error|about|reason|file)\./.test(key));
+      const same = new Map();
+      for (const key of keys) if (!same.has(english[key])) same.set(english[key], key);
+      known.set(english, {
+        same,
+        patterns: keys.filter((key) => english[key].includes("{")).map((key) => [key, pattern(english[key])]),
+      });
+    }
+    return known.get(english);
+  }
 
   /** A sentence that is sent in English and known to the dictionary, in the reader's language. */
   function translated(english, say, text) {
-    const keys = Object.keys(english).filter((key) => /^(error|about|reason|file)\./.test(key));
-    const same = keys.find((key) => english[key] === text);
-    if (same) return say(same);
+    const { same, patterns } = sentencesOf(english);
+    if (same.has(text)) return say(same.get(text));
     if (text.length > LONGEST) return text;
-    for (const key of keys) {
-      const values = english[key].includes("{") ? filled(english[key], text) : null;
-      if (values) return say(key, values);
+    for (const [key, shape] of patterns) {
+      const found = shape.exec(text);
+      if (found) return say(key, found.groups);
     }
     return text;
+  }
+
+  /** The other of the two languages. */
+  const otherLanguage = (language) => (language === "en" ? "ko" : "en");
+
+  /** The language to begin with: the address's, else the reader's, else English. Pure. */
+  function firstLanguage(words, asked, readers) {
+    if (asked !== null && Object.prototype.hasOwnProperty.call(words, asked)) return asked;
+    return /^ko\b/i.test(readers || "") && words.ko ? "ko" : "en";
   }
 
   /** A small number in words where the language's own dictionary has them, else digits. */
@@ -83,5 +110,5 @@
     return parsed.toLocaleDateString(language, { year: "numeric", month: "long", day: "numeric" });
   }
 
-  S.words = { dictionary, filled, translated, counted, seconds, tenths, factor, visible, shortened, graphemes, day };
+  S.words = { dictionary, filled, translated, firstLanguage, otherLanguage, counted, seconds, tenths, factor, visible, shortened, graphemes, day };
 })(typeof globalThis !== "undefined" ? globalThis : this);

@@ -8,14 +8,15 @@ wants to say about it. Whatever goes wrong is a ModelError of one sentence.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import torch
 import transformers
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, PreTrainedConfig
 
-from engine import adapter
+from engine.adapter import merge, template
 from engine.errors import MemoryShort, ModelError
 from engine.placement import Placement, choose_device, choose_dtype, device_name, place
 from engine.quiet import quiet
@@ -55,13 +56,15 @@ def load(
     device: str = "auto",
     dtype: str = "auto",
     progress: Progress | None = None,
+    adapter: Path | None = None,
 ) -> Loaded:
     """Load the model that `spec` names.
 
     spec: auto, embedded, embedded-base, a folder, a .gguf file or a hub id.
 
     device: auto, cpu, cuda, cuda:1, mps. dtype: auto, float32, bfloat16, float16, float64.
-    progress: told in one line each what takes long.
+    progress: told in one line each what takes long. adapter: folder of one to merge into the
+    model, which has to be named then.
     Raises ModelError, one sentence, if it cannot be had or not be decoded exactly.
     """
     say = progress or (lambda line: None)
@@ -69,7 +72,10 @@ def load(
     number = choose_dtype(dtype, where)
     chosen = device != "auto"
     if spec != "auto":
-        return _load(resolve(spec, say), where, number, say, chosen=chosen)
+        source = resolve(spec, say)
+        if adapter:
+            source = replace(source, adapter=adapter)
+        return _load(source, where, number, say, chosen=chosen)
     if where.type == "cuda":
         try:
             return _load(resolve(AUTO_HUB_MODEL, say), where, number, say, chosen=chosen)
@@ -125,7 +131,7 @@ def _config(source: Source) -> Any:
 
 def _tokenizer(source: Source) -> Any:
     tokenizer = _read(source, AutoTokenizer.from_pretrained, trust_remote_code=False)
-    if source.adapter and (own := adapter.template(source.adapter)):
+    if source.adapter and (own := template(source.adapter)):
         tokenizer.chat_template = own
     return tokenizer
 
@@ -149,7 +155,7 @@ def _weights(source: Source, config: Any, placement: Placement) -> Any:
             f"{source.name} lacks {len(absent)} of its weights ({absent[0]}); fetch it again."
         )
     if source.adapter:  # merged in float32, rounded once
-        adapter.merge(model, source.adapter)
+        merge(model, source.adapter)
         model = model.to(placement.dtype)
     if placement.device_map is None:
         model = model.to(placement.device)

@@ -12,6 +12,15 @@ from typing import Any
 
 import pytest
 
+# Of a module of tests in Chromium. Gradio leaves an event loop and its sockets to the garbage
+# collector, and asks pandas for an option that pandas is about to drop.
+MARKS = [
+    pytest.mark.browser,
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:.*no_silent_downcasting"),
+    pytest.mark.filterwarnings("ignore:The copy keyword is deprecated"),
+]
+
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",

@@ -761,3 +761,16 @@ test("a sentence from the machine is said in the reader's language where it is k
     delete S.translated;
   }
 });
+
+test("the address names the language, a recording and a moment", () => {
+  const both = { en: {}, ko: {} };
+  assert.equal(words.firstLanguage(both, "ko", "en-GB"), "ko");
+  assert.equal(words.firstLanguage(both, "en", "ko-KR"), "en");
+  for (const strange of [null, "de", "__proto__", "constructor", ""]) assert.equal(words.firstLanguage(both, strange, "ko-KR"), "ko");
+  assert.equal(words.firstLanguage(both, null, undefined), "en");
+  assert.equal(words.firstLanguage({ en: {} }, null, "ko"), "en");
+  const { asked } = globalThis.Slipstream.share;
+  assert.deepEqual(asked("?run=week-table&t=1.5"), { name: "week-table", t: 1.5 });
+  assert.deepEqual(asked("?t="), { name: null, t: undefined });
+  assert.deepEqual(asked("?run="), { name: "", t: undefined });
+});

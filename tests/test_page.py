@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser import browser, watched
+from tests.browser import MARKS, browser, watched
 from tests.scripted import (
     ENGLISH,
     HOSTILE,
@@ -27,14 +27,7 @@ from tests.scripted import (
 from ui.page import build_page, launch_options
 from ui.words import prompts
 
-# Gradio leaves an event loop and its sockets to the garbage collector, and asks pandas
-# for an option that pandas is about to drop.
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore:.*no_silent_downcasting"),
-    pytest.mark.filterwarnings("ignore:The copy keyword is deprecated"),
-]
+pytestmark = MARKS
 
 QUICK = 15_000  # milliseconds a state of the page is waited for
 

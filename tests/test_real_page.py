@@ -14,17 +14,14 @@ import torch
 from slipstream import Model, Request, load
 from slipstream.request import Bounds
 from slipstream.service import PageService
-from tests.browser import browser
+from tests.browser import MARKS, browser
 from tests.test_page import FOUR, bars, eventually, mode, race, served, texts
 from training.fresh import EXAMPLES
 from training.tasks import FAMILIES, FRESH
 
 pytestmark = [
-    pytest.mark.browser,
+    *MARKS,
     pytest.mark.model,
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore:.*no_silent_downcasting"),
-    pytest.mark.filterwarnings("ignore:The copy keyword is deprecated"),
 ]
 
 LONG = 120_000

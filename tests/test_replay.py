@@ -6,13 +6,14 @@ import gzip
 import json
 import re
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from tests.browser import browser, watched
+from tests.browser import MARKS, browser, watched
 from tests.scripted import (
     ENGLISH,
     HOSTILE,
@@ -26,12 +27,7 @@ from tests.test_page import QUICK, all_of, eventually, mode, race, seek, served,
 from ui.export import page as page_of
 from ui.export import site as site_of
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore:.*no_silent_downcasting"),
-    pytest.mark.filterwarnings("ignore:The copy keyword is deprecated"),
-]
+pytestmark = MARKS
 
 FOUR = ("vanilla", "racer", "ssr", "racer+ssr")
 PLAYER = "window.Slipstream.page.player"
@@ -119,13 +115,22 @@ def test_live_loaded_exported_and_on_a_site_show_the_same(host, visit, folder, t
     assert texts(pages[1]) == texts(live)
 
 
-def test_a_live_run_is_held_walked_through_and_followed_again(host, visit):
+@contextmanager
+def live_run(host: tuple[Any, str], visit: Callable[..., Any], pace: float) -> Iterator[Any]:
+    """A page on which a run has begun and goes on. pace: as in `Script`."""
     service, url = host
-    service.script = Script(pace=1.0)
+    service.script = Script(pace=pace)
     try:
         page = visit(url)
         race(page, wanted="live")
         page.wait_for_function("document.querySelectorAll('.lane:first-child .step').length > 5")
+        yield page
+    finally:
+        service.script = Script()
+
+
+def test_a_live_run_is_held_walked_through_and_followed_again(host, visit):
+    with live_run(host, visit, pace=1.0) as page:
         # What is on the page stays on it but for a step of the lanes ahead.
         before, after = page.evaluate(
             "() => { const now = () => document.querySelectorAll('.lane .step').length;"
@@ -145,24 +150,15 @@ def test_a_live_run_is_held_walked_through_and_followed_again(host, visit):
         assert all(len(now) >= len(then) for now, then in zip(texts(page), held, strict=True))
         page.click("#slip-stop")
         mode(page, "stopped")
-    finally:
-        service.script = Script()
 
 
 def test_who_looks_at_a_moment_of_a_live_run_is_left_there_when_it_ends(host, visit):
-    service, url = host
-    service.script = Script(pace=0.2)
-    try:
-        page = visit(url)
-        race(page, wanted="live")
-        page.wait_for_function("document.querySelectorAll('.lane:first-child .step').length > 5")
+    with live_run(host, visit, pace=0.2) as page:
         page.click(".transport .play")
         held, at = texts(page), page.evaluate(f"{PLAYER}.controls.t")
         mode(page, "finished")
         assert page.evaluate(f"{PLAYER}.controls.t") == at
         assert texts(page) == held
-    finally:
-        service.script = Script()
 
 
 def test_a_page_with_nothing_on_it_is_not_locked_by_its_keys(chromium, tmp_path):

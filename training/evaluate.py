@@ -19,7 +19,6 @@ from typing import Any
 from benchmarks.questions import evenly, lines_of
 from benchmarks.repeats import repeats
 from benchmarks.report import table
-from engine.adapter import merge, template
 from engine.errors import UserError
 from engine.models import Loaded, load
 from engine.packing import pack
@@ -148,10 +147,7 @@ def _adapted(args: argparse.Namespace) -> Loaded:
     """The model to look at: the embedded one, or the base with an adapter just trained."""
     if not args.adapter:
         return load("embedded", device=args.device, dtype="float32")
-    loaded = load(args.base, device=args.device, dtype="float32")
-    merge(loaded.model, args.adapter)
-    loaded.tokenizer.chat_template = template(args.adapter)
-    return loaded
+    return load(args.base, device=args.device, dtype="float32", adapter=args.adapter)
 
 
 def run(args: argparse.Namespace) -> None:
