@@ -69,6 +69,12 @@ def browser(**options: Any) -> Iterator[Any]:
             context.close()
 
 
+def arrived(page: Any) -> None:
+    """Wait until the page is drawn and knows what the server told it about itself."""
+    page.wait_for_selector("#slip-view .slip")
+    page.wait_for_function("document.querySelector('#slip-view .about').textContent")
+
+
 def watched(
     context: Any, ready: Callable[[Any], object], query: str = "lang=en&__theme=light"
 ) -> Iterator[Callable[..., Any]]:

@@ -16,7 +16,7 @@ from engine.events import Finish
 from slipstream import Model, Request, load
 from slipstream.request import Bounds
 from slipstream.service import PageService
-from tests.browser import browser
+from tests.browser import arrived, browser
 from tests.test_page import served
 
 PROMPT = "Write a Python class Parcel with the fields name, weight and price, and docstrings."
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> None:
         page = chromium.new_page()
         page.set_default_timeout(600_000)
         page.goto(url)
-        page.wait_for_selector("#slip-view .slip")
+        arrived(page)
         request = _request(args)
         _choose(page, service.describe()["lanes"], request)
         for _ in range(args.rounds):

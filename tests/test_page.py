@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser import MARKS, browser, watched
+from tests.browser import MARKS, arrived, browser, watched
 from tests.scripted import (
     ENGLISH,
     HOSTILE,
@@ -71,12 +71,7 @@ class served:
 @pytest.fixture
 def visit(chromium: Any) -> Iterator[Callable[..., Any]]:
     """Opens pages; at the end of the test none may have logged an error or left the host."""
-
-    def ready(page: Any) -> None:
-        page.wait_for_selector("#slip-view .slip", timeout=QUICK)
-        page.wait_for_function("document.querySelector('#slip-view .about').textContent")
-
-    yield from watched(chromium, ready)
+    yield from watched(chromium, arrived)
 
 
 def mode(page: Any, wanted: str) -> None:
@@ -243,8 +238,7 @@ def test_closing_the_tab_frees_the_machine_and_a_second_visitor_is_told_to_wait(
     try:
         first = chromium.new_page()
         first.goto(url + "?lang=en")
-        first.wait_for_selector("#slip-view .slip")
-        first.wait_for_function("document.querySelector('#slip-view .about').textContent")
+        arrived(first)
         race(first, wanted="live")
         second = visit(url)
         service.script = Script()

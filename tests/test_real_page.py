@@ -14,7 +14,7 @@ import torch
 from slipstream import Model, Request, load
 from slipstream.request import Bounds
 from slipstream.service import PageService
-from tests.browser import MARKS, browser
+from tests.browser import MARKS, arrived, browser
 from tests.test_page import FOUR, bars, eventually, mode, race, served, texts
 from training.fresh import EXAMPLES
 from training.tasks import FAMILIES, FRESH
@@ -106,7 +106,7 @@ def visit(chromium: Any) -> Iterator[Callable[[str], Any]]:
             ),
         )
         page.goto(f"{url}?lang=en")
-        page.wait_for_selector("#slip-view .slip")
+        arrived(page)
         return page
 
     yield go
