@@ -40,15 +40,15 @@
 
     /** Open a bundled recording, at a lane time if one is given. */
     function named(name, t) {
-      if (!entries.some((one) => one.name === name)) return player.notice(say("file.none", { name: S.words.shortened(name, 60) }), "bad");
+      if (!entries.some((one) => one.name === name)) return player.notice(() => say("file.none", { name: S.words.shortened(name, 60) }), "bad");
       outside.open(name, t);
     }
 
     /** Open a file of the visitor's own; what is on the page stays where that fails. */
     async function file(chosen) {
       const found = await S.recording.read(chosen);
-      if (!found.events) player.notice(say(found.problem, found.values), "bad");
-      else if (!player.open(found.events, null)) player.notice(say("file.busy"), "bad");
+      if (!found.events) player.notice(() => say(found.problem, found.values), "bad");
+      else if (!player.open(found.events, null)) player.notice(() => say("file.busy"), "bad");
     }
 
     const files = (event) => event.dataTransfer && Array.from(event.dataTransfer.types).includes("Files");
@@ -75,7 +75,7 @@
         await { recording, page: exported, table, link, lanes: () => image("lanes"), tree: () => image("treePanel"), timeline: () => image("timePanel") }[key]();
       } catch (error) {
         console.warn(error);
-        player.notice(say("save.failed"), "bad");
+        player.notice(() => say("save.failed"), "bad");
       }
     }
 
@@ -108,7 +108,7 @@
       } catch (error) {
         copied = false; // without permission it is shown instead
       }
-      player.notice(say(copied ? "save.link.done" : "save.link.shown", { link: address }));
+      player.notice(() => say(copied ? "save.link.done" : "save.link.shown", { link: address }));
     }
 
     // ---- presenting ----------------------------------------------------------------
@@ -162,7 +162,7 @@
     tools.present.addEventListener("click", () => present(!presenting()));
     tools.full.addEventListener("click", full);
     tools.tour.addEventListener("click", () => {
-      if (!tour.start(player.story)) player.notice(say("tour.none"));
+      if (!tour.start(player.story)) player.notice(() => say("tour.none"));
     });
 
     function label(next, language) {

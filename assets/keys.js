@@ -7,6 +7,7 @@
     [["Space"], "play"], [["ArrowLeft"], "back"], [["ArrowRight"], "forward"], [["Home"], "home"], [["End"], "end"],
     [["["], "slower"], [["]"], "faster"], [["1", "2", "3", "4"], "lane"], [["p"], "present"], [["f"], "full"], [["?"], "help"], [["Escape"], "leave"],
   ];
+  const IN_TEXT = [["Shift+←", "Shift+→"], "token"]; // while a lane's text has the focus: see lane.js
   // What has a use of its own for most keys; a button keeps Space, a slider its arrows.
   const WRITING = "input:not([type=range]):not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable], dialog";
 
@@ -30,7 +31,7 @@
   }
 
   /** The list of keys, in words: `[keys, what they do]` each. Pure. */
-  const listed = (say) => KEYS.map(([keys, name]) => [keys.map((key) => (say.has("key." + key) ? say("key." + key) : key)).join(" "), say("keys." + name)]);
+  const listed = (say) => [...KEYS.slice(0, 3), IN_TEXT, ...KEYS.slice(3)].map(([keys, name]) => [keys.map((key) => (say.has("key." + key) ? say("key." + key) : key)).join(" "), say("keys." + name)]);
 
   S.keys = { action, listed };
 })(typeof globalThis !== "undefined" ? globalThis : this);

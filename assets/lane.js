@@ -71,16 +71,17 @@
       box.addEventListener("blur", () => hooks.token(key, -1));
       box.addEventListener("keydown", (event) => {
         const move = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-        const { steps, picked } = current();
+        const { steps, picked, along } = current();
         if (!move || !steps) return;
         event.preventDefault();
+        if (event.shiftKey) return along(move);
         const from = picked >= 0 ? picked : steps - (move < 0 ? 0 : 1);
         hooks.step(key, Math.max(0, Math.min(steps - 1, from + move)));
       });
     }
   }
 
-  /** A lane's card. `hooks`: pick(key), step(key, index), peek(key, index or -1), token(key, token or -1, its element). */
+  /** A lane's card. `hooks`: pick(key), step(key, index), peek(key, index or -1), token(key, token or -1, its element, by key). */
   function laneCard(key, place, hooks) {
     const card = el("article", "lane lane-" + (place % 6));
     const { head, name, title, idea, clock, tokens, rate, per } = headOf(place);
@@ -96,8 +97,8 @@
     const badge = line(foot, "badge", "div"), check = line(foot, "check", "div"), detail = line(foot, "detail", "div");
     card.append(head, bar, sheet, foot);
     name.addEventListener("click", () => hooks.pick(key));
-    let current = null, picked = -1, barAt = "";
-    listen(sheet, [thinking.box, answer.box], hooks, key, () => ({ steps: current ? current.steps : 0, picked }));
+    let current = null, run = null, picked = -1, reached = -1, barAt = "";
+    listen(sheet, [thinking.box, answer.box], hooks, key, () => ({ steps: current ? current.steps : 0, picked, along }));
 
     /** Words that do not depend on the run's progress. */
     function label(lane, say) {
@@ -117,6 +118,7 @@
     /** Clock and text always; what need not change ten times a second only with `whole`. `asked`: the run's settings. */
     function show(lane, state, say, whole, asked) {
       current = state;
+      run = lane;
       put(clock.text, say("unit.seconds", { n: S.words.seconds(state.clock) }));
       put(tokens.text, tokenWords(state, say));
       arrange(lane, asked);
@@ -183,7 +185,22 @@
       if (at.top < room.top + 8 || at.bottom > room.bottom - 8) box.scrollTop += at.top - room.top - room.height / 2;
       // Reached by key, the step's first token says what it is, as it would under the mouse.
       const first = span.token === undefined ? span.firstElementChild : span;
-      if (first && box === document.activeElement) hooks.token(key, first.token, first);
+      reached = first && first.token !== undefined ? first.token : -1;
+      if (first && box === document.activeElement) hooks.token(key, reached, first);
+    }
+
+    /** The next token, `move` 1, or the one before, -1: by key, in the step that is looked at or beside it. */
+    function along(move) {
+      const n = run.tokens[current.steps - 1], begun = picked >= 0 && S.fold.upTo(run.tokens, reached) === picked;
+      const start = picked > 0 ? run.tokens[picked - 1] : picked === 0 || move > 0 ? 0 : n - 1;
+      let token = begun ? reached + move : start, node = null;
+      // A token without text of its own has no place in it.
+      while (token >= 0 && token < n && !(node = text.tokenOf(run, token))) token += move;
+      if (!node) return;
+      const index = S.fold.upTo(run.tokens, token);
+      if (index !== picked) hooks.step(key, index);
+      reached = token;
+      hooks.token(key, token, node, true);
     }
 
     function reset() {

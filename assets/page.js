@@ -129,6 +129,7 @@
       missing: ask,
       open: (name, t) => { opening = { n: ask({ open: name }), t }; },
       shell: empty,
+      unreached: words.en["error.connection"],
       plotly: () => S.loaded("slipstream/plotly.min.js", () => root.Plotly),
     };
     show = S.player(stage, say, language, outside);
@@ -151,7 +152,7 @@
       clearTimeout(waiting);
       service = told.service;
       describe();
-      if (running) show.notice(say("starting"));
+      if (running) show.notice(() => say("starting"));
     } else if (told.kind === "hello") {
       service = told.service;
       describe();
@@ -161,14 +162,14 @@
       first(told.recording);
     } else if (/^(recording|unopened)$/.test(told.kind)) {
       if (told.n !== opening.n) return; // another has been asked for since
-      if (told.kind === "recording" && !show.open(told.events, told.meta, opening.t)) show.notice(say("file.busy"), "bad");
-      if (told.kind === "unopened") instead(S.translated(told.sentence));
+      if (told.kind === "recording" && !show.open(told.events, told.meta, opening.t)) show.notice(() => say("file.busy"), "bad");
+      if (told.kind === "unopened") instead(() => S.translated(told.sentence));
     } else if (told.kind === "shell") {
       shelled(told.html);
     } else if (told.kind === "loaded") {
       service = told.service;
       describe();
-      show.notice(S.translated(told.sentence), told.failed ? "bad" : "");
+      show.notice(() => S.translated(told.sentence), told.failed ? "bad" : "");
     }
   }
 
@@ -178,13 +179,13 @@
     bundled = recording;
     if (show.mode !== "empty") return;
     if (gallery.some((one) => one.name === name)) show.desk.named(name, t);
-    else instead(name === null ? "" : say("file.none", { name: S.words.shortened(name, 60) }));
+    else instead(name === null ? null : () => say("file.none", { name: S.words.shortened(name, 60) }));
   }
 
   /** Why what was asked for is not there; on an empty page the bundled recording is, in its place. */
-  function instead(sentence) {
+  function instead(words) {
     if (bundled) show.recording(bundled);
-    if (sentence) show.notice(sentence, "bad");
+    if (words) show.notice(words, "bad");
   }
 
   /** One line on what is loaded, and on an empty page what to do. */
@@ -252,9 +253,9 @@
       wake();
       buttons();
       show.expect();
-      show.notice("");
+      show.notice();
       clearTimeout(waiting);
-      waiting = setTimeout(() => show.notice(say("waiting"), "wait"), WAIT);
+      waiting = setTimeout(() => show.notice(() => say("waiting"), "wait"), WAIT);
       return settings;
     },
 
@@ -271,7 +272,7 @@
     },
 
     loading(spec) {
-      show.notice(say("loading", { model: S.words.shortened(String(spec), 80) }), "wait");
+      show.notice(() => say("loading", { model: S.words.shortened(String(spec), 80) }), "wait");
       return [spec];
     },
   };

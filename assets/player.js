@@ -15,7 +15,8 @@
   /**
    * A player inside `box`. `say` is a dictionary, `language` its code. `outside` is what the
    * page around it can do: `missing(wanted)` asks for lost events, `gallery` lists recordings,
-   * `open(name, t)` opens one of them, `shell()` gives an empty exported page.
+   * `open(name, t)` opens one of them, `shell()` gives an empty exported page, `unreached` says in
+   * English, as the machine itself does, that it is no longer heard of.
    */
   function player(box, say, language, outside) {
     const parts = S.frame.build(box);
@@ -25,6 +26,8 @@
     let mode = "empty", seen = { run: null, done: true, past: [], asked: -Infinity }, expecting = false, mending = 0;
     let chosen = null, pinned = null, peeked = null, rejected = false;
     let lightAt = 0, lightTimer = 0, heavyAt = 0, heavyTimer = 0, settling = 0, treeShown = "", announced = new Set();
+    let noticed = { words: () => "", kind: "" }; // what is said above the run
+    const unreached = (outside && outside.unreached) || ""; // said when the machine is no longer heard of
     const cost = { batches: 0, milliseconds: 0 };
 
     const tree = S.draw.treeView(parts.treePanel), chart = S.chartView(parts.chartPanel), timeline = S.timelineView(parts.timePanel);
@@ -60,10 +63,11 @@
         if (mode === "live") later();
         else paint(true);
       },
-      token(key, token, node) {
+      token(key, token, node, byKey) {
         const facts = token < 0 ? null : S.tokenFacts(story.lanes.get(key), token);
-        if (facts) tokens.show(facts, node, say);
-        else tokens.hide();
+        if (!facts) return tokens.hide();
+        const told = tokens.show(facts, node, say);
+        if (byKey) announce(told);
       },
     };
     parts.follow.addEventListener("click", () => {
@@ -127,7 +131,7 @@
         expecting = false;
         begin("live");
         if (desk) desk.begun();
-        notice("");
+        notice();
         announce(say("status.started"));
       }
       if (batch.from > story.count) return ask();
@@ -157,7 +161,8 @@
       seen.done = true;
       mode = error ? "failed" : "finished";
       if (error) S.fold.halt(story, "error", error);
-      notice(error ? sentence(error) : "", error ? "bad" : "");
+      if (error) notice(() => sentence(error), "bad");
+      else notice();
       end();
       if (!error) announce(say("status.done"));
     }
@@ -165,7 +170,7 @@
     /** A race that never began: say why and keep what was on the page. */
     function refuse(batch) {
       expecting = false;
-      notice(sentence(batch.error || ""), "bad");
+      notice(() => sentence(batch.error || ""), "bad");
       if (mode === "waiting") mode = "empty";
       paintStrip();
     }
@@ -173,7 +178,7 @@
     /** The visitor's Stop: the text so far stays. Batches still under way are passed over. */
     function stop() {
       expecting = false;
-      notice("");
+      notice();
       if (mode !== "live") return;
       seen.done = true;
       S.fold.halt(story, "stopped");
@@ -185,14 +190,14 @@
     /** The stream ended. Without its last batch that is asked for, and if nothing comes the connection is lost. */
     function ended() {
       clearTimeout(mending);
-      const lost = () => { if (mode === "live") finish(say("error.connection")); };
+      const lost = () => { if (mode === "live") finish(unreached); };
       if (mode === "live" && !(outside && outside.missing)) lost();
       else if (mode === "live") {
         seen.asked = -Infinity;
         ask();
         mending = setTimeout(lost, MENDING);
       }
-      else if (expecting) refuse({ error: say("error.connection") });
+      else if (expecting) refuse({ error: unreached });
     }
 
     function end() {
@@ -219,7 +224,7 @@
       meta = about;
       seen = { run: events[0].id, done: true, past: left(), asked: -Infinity };
       S.fold.add(story, events);
-      notice("");
+      notice();
       if (desk) desk.begun();
       controls.setLength(S.fold.duration(story), S.fold.computed(story), false);
       const still = root.matchMedia && root.matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -405,11 +410,19 @@
       return S.translated ? S.translated(text, say) : text;
     }
 
-    function notice(text, kind) {
+    /** `words` gives what is to be said, in the language of the moment; nothing takes the notice away. */
+    function notice(words, kind) {
+      noticed = { words: words || (() => ""), kind: kind || "" };
+      const text = drawNotice();
+      if (text) announce(text);
+    }
+
+    function drawNotice() {
+      const text = noticed.words();
       put(parts.notice, text);
       parts.notice.hidden = !text;
-      parts.notice.dataset.kind = kind || "";
-      if (text) announce(text);
+      parts.notice.dataset.kind = noticed.kind;
+      return text;
     }
 
     function announce(text) {
@@ -432,6 +445,7 @@
       controls.language(say);
       closeup.label(say);
       if (desk) desk.label(say, language);
+      drawNotice();
       for (const [key, card] of cards) card.label(story.lanes.get(key), say);
       if (rejected) for (const card of cards.values()) card.setRejected(true);
       paint(true);

@@ -26,20 +26,21 @@
 
   /**
    * Open a recording of the gallery: its script is loaded each time, and hands its text over.
-   * `sentence`: what is to be said with it.
+   * `words`: gives what is to be said with it.
    */
-  function open(name, t, sentence) {
+  function open(name, t, words) {
     const meta = entries.find((one) => one.name === name), script = el("script"), n = (opened += 1);
     waiting.set(name, (found) => {
       if (n !== opened) return; // another has been asked for since
       if (found.events) player.open(found.events, meta, t);
-      if (!found.events || sentence) player.notice(found.events ? sentence : say(found.problem, found.values), "bad");
+      const told = found.events ? words : () => say(found.problem, found.values);
+      if (told) player.notice(told, "bad");
     });
     script.src = "recordings/" + encodeURIComponent(name) + ".js";
     script.addEventListener("load", () => script.remove());
     script.addEventListener("error", () => {
       script.remove();
-      player.notice(say("file.none", { name }), "bad");
+      player.notice(() => say("file.none", { name }), "bad");
     });
     document.head.appendChild(script);
   }
@@ -77,8 +78,8 @@
   if (own) {
     const found = S.recording.parse(own.textContent);
     if (found.events) player.open(found.events, null, at);
-    else player.notice(say(found.problem, found.values), "bad");
+    else player.notice(() => say(found.problem, found.values), "bad");
   } else if (entries.some((one) => one.name === wanted)) open(wanted, at);
   else if (!entries.length && wanted !== null) player.desk.named(wanted);
-  else if (entries.length) open(entries[0].name, undefined, wanted === null ? "" : say("file.none", { name: S.words.shortened(wanted, 60) }));
+  else if (entries.length) open(entries[0].name, undefined, wanted === null ? null : () => say("file.none", { name: S.words.shortened(wanted, 60) }));
 })(typeof globalThis !== "undefined" ? globalThis : this);

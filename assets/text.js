@@ -144,17 +144,20 @@
 
     /** Mark the token `index` as the first that vanilla wrote otherwise; -1 for none. */
     function differ(lane, index) {
-      const spans = index < 0 ? undefined : shown[S.fold.upTo(lane.tokens, index)];
-      const all = (spans || []).flatMap((span) => [span, ...span.children]);
       // A token may have no text of its own; then the text it ended up in is marked.
-      const found = all.find((node) => node.token === index) || all.find((node) => node.token > index) || null;
+      const found = index < 0 ? null : tokenOf(lane, index) || nodes(lane, index).find((node) => node.token > index) || null;
       if (found === different) return;
       if (different) different.classList.remove("differs");
       if (found) found.classList.add("differs");
       different = found;
     }
 
-    return { show, clear, setRejected, mark, differ, spanOf: (index) => shown[index] && shown[index][0] };
+    /** Everything there is of the step that wrote a token. */
+    const nodes = (lane, token) => (shown[S.fold.upTo(lane.tokens, token)] || []).flatMap((span) => [span, ...span.children]);
+    /** The element of a token; null for one without text of its own. */
+    const tokenOf = (lane, token) => nodes(lane, token).find((node) => node.token === token) || null;
+
+    return { show, clear, setRejected, mark, differ, tokenOf, spanOf: (index) => shown[index] && shown[index][0] };
   }
 
   S.textView = textView;

@@ -38,6 +38,7 @@
     card.hidden = true;
     return {
       root: card,
+      /** Show the facts beside an element; gives what is shown as one text. */
       show(facts, near, say) {
         const words = S.tokenWords(facts, say);
         title.textContent = words.title;
@@ -45,6 +46,7 @@
         list.replaceChildren(...words.rows.flatMap(([label, value]) => [el("dt", "", label), el("dd", "", value)]));
         card.hidden = false;
         place(card, near);
+        return [words.title, ...words.rows.map(([label, value]) => label + ": " + value)].join(". ");
       },
       hide() {
         card.hidden = true;

@@ -162,6 +162,18 @@ def test_without_recording_and_model_the_page_says_what_can_be_done(visit, tmp_p
         assert "불러온 모델이 없어" in page.text_content(".notice")
 
 
+def test_a_notice_speaks_the_language_that_is_chosen_after_it(visit, tmp_path):
+    with served(Scripted(loaded=False), tmp_path) as url:
+        page = visit(url)
+        race(page, wanted="")
+        page.wait_for_selector(".notice[data-kind=bad]")
+        assert "No model is loaded here" in page.text_content(".notice")
+        page.click(".language")
+        page.wait_for_function("document.querySelector('.notice').textContent.includes('모델이')")
+        page.click(".language")
+        assert "No model is loaded here" in page.text_content(".notice")
+
+
 # ---- racing -------------------------------------------------------------------------
 
 

@@ -332,6 +332,32 @@ def test_a_token_says_what_it_is_under_the_mouse_and_by_key(host, visit):
     page.wait_for_function("!document.querySelector('.token-card').hidden")
 
 
+def test_every_token_is_reached_by_key_and_told_to_who_does_not_see_it(host, visit):
+    page = visit(host[1], "lang=en&run=plain")
+    page.wait_for_function(f"{PLAYER}.story.run.prompt === 'Answer at once'")
+    seek(page, 1e9)
+    page.focus(".lane:nth-child(2) .answer .text")
+    written = page.evaluate(f"{PLAYER}.story.lanes.get('racer').steps.map(step => step.pieces)")
+    pieces = [piece for step in written for piece in step]
+    assert max(len(step) for step in written) > 1  # else the arrows alone would reach them all
+    told = []
+    for _ in pieces:
+        page.keyboard.press("Shift+ArrowLeft")
+        told.append(page.text_content(".token-card dl"))
+        assert page.text_content(".token-card .token-title") in page.text_content("[role=status]")
+    forwards = [f"forward{n}" for n, step in enumerate(written, 1) for _ in step]
+    for words, forward in zip(told, reversed(forwards), strict=True):
+        assert forward in words.replace(" ", "")
+    page.keyboard.press("Shift+ArrowLeft")  # there is none before the first
+    assert page.text_content(".token-card dl") == told[-1]
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Shift+ArrowLeft")  # from the third step to the end of the second
+    assert page.text_content(".token-card dl") == told[-len(written[0] + written[1])]
+    page.keyboard.press("Shift+ArrowRight")
+    assert page.text_content(".token-card dl") == told[-len(written[0] + written[1]) - 1]
+
+
 def test_the_close_up_draws_every_chart_and_keeps_its_zoom(host, visit):
     page = visit(host[1])
     seek(page, 1e9)
