@@ -101,6 +101,9 @@
     }
 
     async function link() {
+      // A run of the visitor's own is at no address: nobody else could open it there.
+      const there = player.meta || outside.own === player.story.run.id;
+      if (!there) return player.notice(() => say("save.link.none"));
       const address = S.share.link(location.href, player.meta && player.meta.name, controls.t);
       let copied = true;
       try {

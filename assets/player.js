@@ -16,7 +16,8 @@
    * A player inside `box`. `say` is a dictionary, `language` its code. `outside` is what the
    * page around it can do: `missing(wanted)` asks for lost events, `gallery` lists recordings,
    * `open(name, t)` opens one of them, `shell()` gives an empty exported page, `unreached` says in
-   * English, as the machine itself does, that it is no longer heard of.
+   * English, as the machine itself does, that it is no longer heard of, `own` is the id of the run
+   * that is in the page itself.
    */
   function player(box, say, language, outside) {
     const parts = S.frame.build(box);

@@ -88,13 +88,13 @@
     return new Promise((resolve, reject) => canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("no picture"))), "image/png"));
   }
 
-  /** The address of this moment of a bundled recording; of the page alone for anything else. Pure. */
+  /** The address of this moment of a bundled recording; without a name, of the run that is in the page itself. Pure. */
   function link(address, name, t) {
     const url = new URL(address);
     for (const key of ["run", "t"]) url.searchParams.delete(key);
     if (name) url.searchParams.set("run", name);
     // Rounded up: a moment is mostly the end of a step, and just before it the step is not there.
-    if (name && Number.isFinite(t)) url.searchParams.set("t", String(Math.ceil(t * 1e4 - 1e-6) / 1e4));
+    if (Number.isFinite(t)) url.searchParams.set("t", String(Math.ceil(t * 1e4 - 1e-6) / 1e4));
     return url.toString();
   }
 

@@ -52,9 +52,10 @@
   change.type = "button";
   head.append(title, idea, change);
   box.append(head, stage);
-  const player = S.player(stage, say, language, {
+  const outside = {
     gallery: entries, open, plotly: () => (root.Plotly ? Promise.resolve(root.Plotly) : S.loaded("plotly.min.js", () => root.Plotly)),
-  });
+  };
+  const player = S.player(stage, say, language, outside);
   S.page = { player };
 
   function label() {
@@ -77,8 +78,10 @@
   const { name: wanted, t: at } = S.share.asked(location.search), own = holder("recording");
   if (own) {
     const found = S.recording.parse(own.textContent);
-    if (found.events) player.open(found.events, null, at);
-    else player.notice(() => say(found.problem, found.values), "bad");
+    if (found.events) {
+      outside.own = found.events[0].id;
+      player.open(found.events, null, at);
+    } else player.notice(() => say(found.problem, found.values), "bad");
   } else if (entries.some((one) => one.name === wanted)) open(wanted, at);
   else if (!entries.length && wanted !== null) player.desk.named(wanted);
   else if (entries.length) open(entries[0].name, undefined, wanted === null ? null : () => say("file.none", { name: S.words.shortened(wanted, 60) }));

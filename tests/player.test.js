@@ -639,7 +639,7 @@ test("files and links are named so that they can be found again", () => {
   assert.equal(S.share.fileName({ prompt: "x", id: "../\u202ecba" }, ".csv"), "x-cba.csv");
   assert.equal(S.share.link("http://h/p?lang=ko&run=old&t=3", "new", 1.234), "http://h/p?lang=ko&run=new&t=1.234");
   assert.equal(S.share.link("http://h/p?run=old&t=3", "new", Infinity), "http://h/p?run=new");
-  assert.equal(S.share.link("http://h/p?run=old&t=3", null, 2), "http://h/p");
+  assert.equal(S.share.link("http://h/p?run=old&t=3", null, 2), "http://h/p?t=2");
   const story = told(english), lane = story.lanes.get("racer");
   lane.ends.forEach((end, i) => {
     const t = Number(new URL(S.share.link("http://h/p", "new", end)).searchParams.get("t"));

@@ -10,11 +10,12 @@ import argparse
 import json
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tests.browser import browser
-from tests.scripted import ENGLISH, THINKING, Script, Scripted, record
+from tests.scripted import ENGLISH, THINKING, Script, Scripted, record, tokenize
 from tests.test_page import served
 
 FOUR = ("vanilla", "racer", "ssr", "racer+ssr")
@@ -96,9 +97,9 @@ def memory(page: Any, rounds: int) -> list[float]:
     return found
 
 
-def live(page: Any, service: Scripted, text: str, pace: float) -> dict[str, float]:
+def live(page: Any, service: Scripted, script: Script) -> dict[str, float]:
     """How long after the server the page is done, and how many batches a second it got."""
-    service.script = Script(text=text, pace=pace)
+    service.script = script
     page.fill("#slip-prompt textarea", "hello")
     page.click("#slip-race")
     start = time.monotonic()
@@ -114,6 +115,7 @@ def live(page: Any, service: Scripted, text: str, pace: float) -> dict[str, floa
     return {
         "tokens": tokens,
         "seconds": served_in,
+        "tokens a second": tokens / served_in,
         "behind": behind,
         "batches a second": batches / (served_in + behind),
         "milliseconds a batch": page.evaluate(f"{PLAYER}.cost.milliseconds") / batches,
@@ -126,8 +128,7 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=4000, help="of all lanes together")
     parser.add_argument("--json", type=Path, default=Path("results/player.json"))
     args = parser.parse_args()
-    once = len(ENGLISH.split()) * 2  # about as many tokens as that
-    text = ENGLISH * max(1, args.tokens // 4 // once)
+    text = ENGLISH * -(-args.tokens // len(FOUR) // len(tokenize(ENGLISH)))
     service = Long(lanes=FOUR)
     with (
         tempfile.TemporaryDirectory() as name,
@@ -152,7 +153,7 @@ def main() -> None:
                 "scrub p95 ms": share(times, 0.95),
                 "heap MB first": heap[0],
                 "heap MB last": heap[-1],
-                **live(page, service, text, pace),
+                **live(page, service, replace(script, pace=pace)),
             }
     for key, value in found.items():
         print(f"{key:24} {value:,.1f}")

@@ -115,6 +115,30 @@ def test_live_loaded_exported_and_on_a_site_show_the_same(host, visit, folder, t
     assert texts(pages[1]) == texts(live)
 
 
+def test_a_link_is_given_where_the_run_can_be_found_again(host, visit, folder, tmp_path):
+    service, url = host
+
+    def link(page: Any) -> str:
+        seek(page, 1)
+        page.evaluate("document.querySelector('.notice').textContent = ''")
+        page.evaluate(f"{PLAYER}.desk.save('link')")
+        page.wait_for_function("document.querySelector('.notice').textContent")
+        return str(page.text_content(".notice"))
+
+    page = visit(url)
+    assert link(page).endswith("run=thinks&t=1")
+    service.script = Script()
+    race(page)
+    assert "has no address" in link(page)
+    exported = tmp_path / "run.html"
+    exported.write_text(page_of((folder / "plain.jsonl").read_text("utf-8")), "utf-8")
+    alone = visit(exported.as_uri())
+    assert link(alone).endswith("t=1")
+    alone.set_input_files(".gallery-dialog input[type=file]", folder / "thinks.jsonl")
+    alone.wait_for_function(f"{PLAYER}.story.run.prompt === 'Think first'")
+    assert "has no address" in link(alone)
+
+
 @contextmanager
 def live_run(host: tuple[Any, str], visit: Callable[..., Any], pace: float) -> Iterator[Any]:
     """A page on which a run has begun and goes on. pace: as in `Script`."""

@@ -15,8 +15,8 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
-from engine.adapter import WEIGHTS, merge
-from engine.embedded import embedded
+from engine.adapter import WEIGHTS, fingerprint, merge
+from engine.embedded import ADAPTER, embedded
 from engine.errors import UserError
 from engine.models import Loaded, load
 from slipstream import Request
@@ -320,6 +320,19 @@ def test_half_an_adapter_is_not_published(tmp_path: Path) -> None:
     assert not (tmp_path / "place").exists()
 
 
+def test_the_figures_of_another_adapter_are_not_published(trained: Path, tmp_path: Path) -> None:
+    evaluation = tmp_path / "evaluation.json"
+    evaluation.write_text(json.dumps({"adapter": "0" * 8}))
+    with pytest.raises(UserError, match="is of another adapter"):
+        publish(trained, evaluation, tmp_path / "place")
+    assert not (tmp_path / "place").exists()
+
+
+def test_the_figures_that_ship_are_of_the_adapter_that_ships() -> None:
+    figures = json.loads((ADAPTER / "evaluation.json").read_text(encoding="utf-8"))
+    assert figures["adapter"] == fingerprint(ADAPTER)
+
+
 # The whole of it, a fiftieth of its size, on the model that ships.
 
 
@@ -337,6 +350,7 @@ def test_the_whole_pipeline_at_a_fiftieth_makes_an_adapter_that_loads(tmp_path: 
     result = json.loads(out.read_text())
     assert [each["family"] for each in result["outcomes"]] == list(FAMILIES)[:4]
     assert result["summary"]["all"]["prompts"] == 4
+    assert result["adapter"] == fingerprint(made)
     from engine.models import load
 
     plain, adapted = (load("embedded-base", device="cpu").model for _ in range(2))

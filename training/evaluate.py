@@ -19,6 +19,8 @@ from typing import Any
 from benchmarks.questions import evenly, lines_of
 from benchmarks.repeats import repeats
 from benchmarks.report import table
+from engine.adapter import fingerprint
+from engine.embedded import ADAPTER
 from engine.errors import UserError
 from engine.models import Loaded, load
 from engine.packing import pack
@@ -159,6 +161,7 @@ def run(args: argparse.Namespace) -> None:
     shares = summary(outcomes)
     print(table(HEAD, rows(shares)))
     result: dict[str, Any] = {"summary": shares, "outcomes": [asdict(o) for o in outcomes]}
+    result["adapter"] = fingerprint(args.adapter or ADAPTER)
     result["closes_within"] = CLOSES_WITHIN
     result["seconds"] = time.perf_counter() - start
     if args.questions:

@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from engine.adapter import CONFIG, TEMPLATE, WEIGHTS
+from engine.adapter import CONFIG, TEMPLATE, WEIGHTS, fingerprint
 from engine.embedded import ADAPTER, NAME, REVISION
 from engine.errors import UserError
 from training.figures import HEAD, rows
@@ -85,7 +85,8 @@ Apache-2.0, as its base and as this program.
 def publish(run: Path, evaluation: Path, place: Path) -> None:
     """Copy the adapter of a run to `place` with its record, figures and card.
 
-    Raises UserError if something is missing or the adapter is too large.
+    Raises UserError if something is missing, the figures are another adapter's, or it is too
+    large.
     """
     adapter = run / "adapter"
     try:
@@ -94,6 +95,8 @@ def publish(run: Path, evaluation: Path, place: Path) -> None:
         size, *_ = [(adapter / name).stat().st_size for name in (WEIGHTS, CONFIG, TEMPLATE)]
     except (OSError, ValueError) as error:
         raise UserError(f"{run} is not trained and evaluated yet ({error}).") from error
+    if found.get("adapter") != fingerprint(adapter):
+        raise UserError(f"{evaluation} is of another adapter; evaluate the one in {adapter}.")
     if size > LARGEST:
         raise UserError(f"The adapter has {size:,} bytes; {LARGEST:,} may be shipped.")
     place.mkdir(parents=True, exist_ok=True)

@@ -96,6 +96,7 @@ def train(recipe: Recipe, folder: Path, *, device: str = "auto", save_every: int
         keep_memory()
     arguments = _arguments(recipe, folder, loaded.device, save_every)
     progress = Progress(folder / RECORD, asdict(recipe), loaded.device_name)
+    progress.record["bfloat16"] = arguments.bf16
     if recipe.start:
         progress.record["before"] = _before(Path(recipe.start))
     trainer = _Trainer(
