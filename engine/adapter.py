@@ -34,7 +34,9 @@ def merge(model: torch.nn.Module, folder: Path) -> int:
     """
     config, weights = _read(folder)
     if any(config.get(name) for name in _OTHER_FORMULAS) or config.get("bias", "none") != "none":
-        raise ModelError(f"The adapter in {folder.name} is of a kind that cannot be merged here.")
+        raise ModelError(
+            f"The adapter in {folder.name} is of a kind that cannot be merged here; use plain LoRA."
+        )
     scale = config["lora_alpha"] / config["r"]
     downs = [name for name in weights if name.endswith(_A)]
     if not downs or 2 * len(downs) != len(weights):
@@ -82,12 +84,16 @@ def _pair(
     try:
         weight = model.get_submodule(layer).weight
     except AttributeError as error:
-        raise ModelError(f"The adapter in {folder.name} belongs to another model.") from error
+        raise _another(folder) from error
     if not isinstance(weight, torch.Tensor) or up is None:
         raise _damaged(folder)
     if weight.shape != (up.shape[0], down.shape[1]) or up.shape[1] != down.shape[0]:
-        raise ModelError(f"The adapter in {folder.name} belongs to another model.")
+        raise _another(folder)
     return weight, down, up
+
+
+def _another(folder: Path) -> ModelError:
+    return ModelError(f"The adapter in {folder.name} belongs to another model; name that one.")
 
 
 def _damaged(folder: Path) -> ModelError:

@@ -13,7 +13,7 @@ from engine.events import Draft, LaneEvent, Step, Verify
 from engine.phases import REASONING, State
 from engine.target import Scores, Target
 from engine.text import TextPieces, Vocabulary
-from engine.tree import PREFIX, DraftTree
+from engine.tree import PREFIX, TARGET, DraftTree
 from engine.writing import Walk, Writing, sources_of
 
 
@@ -243,9 +243,11 @@ class Speculation:
         """The lane has ended with `step`: what was open closes, what was checked is decided."""
         told: list[LaneEvent] = []
         if self.branch is not None:
-            branch = self.branch
-            self._close("finish")
-            told.append(branch.event(self.lane, step, now, 0.0, ()))
+            # Its rows go with the lane's cache: after an error the device may do nothing more.
+            branch, self.branch = self.branch, None
+            branch.closed = "finish"
+            untold = len(branch.tokens) - branch.told  # written in a step that then failed
+            told.append(branch.event(self.lane, step, now, 0.0, (TARGET,) * untold))
         if self.check is not None:
             told.append(self._verdict(self.check, now))
         return told

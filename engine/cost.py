@@ -21,8 +21,8 @@ _CLEAR = 0.97  # a larger forward has to cost this much less, or the gain is noi
 class ForwardCost:
     """Seconds of a forward, interpolated over sizes and linear in the past.
 
-    base[i]: seconds for SIZES[i] tokens with an empty past; slope[i]: more seconds a
-    past token. Raises ValueError if a list does not fit SIZES or a cost is not positive.
+    base[i]: seconds for SIZES[i] tokens with an empty past (or nearly so); slope[i]: more
+    seconds a past token. Raises ValueError if a list does not fit SIZES or a cost is not positive.
     """
 
     def __init__(self, base: list[float], slope: list[float]) -> None:
@@ -82,8 +82,12 @@ def _cheapest(costs: list[float], tokens: int) -> tuple[int, float]:
     return best, least
 
 
-def measure(seconds: Callable[[int, int], float], budget: float = 2.5) -> ForwardCost:
+def measure(
+    seconds: Callable[[int, int], float], budget: float = 2.5, context: int = PASTS[1] + SIZES[-1]
+) -> ForwardCost:
     """Ask `seconds(tokens, past)` over SIZES and PASTS within about `budget` seconds.
+
+    context: positions there are; none behind them is asked for, where a model may have none.
 
     Rounds go over all sizes, so that a slow moment of the machine does not fall on
     one size alone. The best of a size's rounds counts: what disturbs a forward only
@@ -91,16 +95,17 @@ def measure(seconds: Callable[[int, int], float], budget: float = 2.5) -> Forwar
     """
     near: dict[int, float] = {}
     far: dict[int, float] = {}
+    near_past, far_past = (min(past, max(0, context - SIZES[-1])) for past in PASTS)
     began = time.perf_counter()
-    seconds(SIZES[-1], PASTS[0])
+    seconds(SIZES[-1], near_past)
     for round_ in range(_MOST_ROUNDS):
         for size in SIZES:
             if size in near and time.perf_counter() - began > budget:
                 break
-            near[size] = min(seconds(size, PASTS[0]), near.get(size, math.inf))
+            near[size] = min(seconds(size, near_past), near.get(size, math.inf))
             if round_ < 2 and size in _FAR_SIZES:
-                far[size] = min(seconds(size, PASTS[1]), far.get(size, math.inf))
-    distance = PASTS[1] - PASTS[0]
+                far[size] = min(seconds(size, far_past), far.get(size, math.inf))
+    distance = max(1, far_past - near_past)
     low, high = (max(0.0, far[size] - near[size]) / distance for size in _FAR_SIZES)
     a_token = max(0.0, high - low) / (_FAR_SIZES[1] - _FAR_SIZES[0])
     return ForwardCost(

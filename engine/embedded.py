@@ -88,8 +88,9 @@ def _work_folder() -> Iterator[Path]:
     try:
         cache.mkdir(parents=True, exist_ok=True)
         for left in cache.glob(f"{_WORK}*"):
-            if time.time() - left.stat().st_mtime > 86_400:
-                shutil.rmtree(left, ignore_errors=True)
+            with contextlib.suppress(FileNotFoundError):  # its process was just done with it
+                if time.time() - left.stat().st_mtime > 86_400:
+                    shutil.rmtree(left, ignore_errors=True)
         work = Path(tempfile.mkdtemp(prefix=_WORK, dir=cache))
     except OSError as error:
         raise ModelError(
@@ -105,7 +106,8 @@ def _work_folder() -> Iterator[Path]:
 def _move_in(made: Path, folder: Path) -> None:
     """Rename the finished folder into place, unless another process was first."""
     if folder.exists() and not _whole(folder):  # somebody deleted a part of it
-        os.replace(folder, made.with_name("damaged"))
+        with contextlib.suppress(FileNotFoundError):  # another process moved it away
+            os.replace(folder, made.with_name("damaged"))
     try:
         os.replace(made, folder)
     except OSError:

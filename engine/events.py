@@ -17,10 +17,13 @@ SCHEMA = 3
 READABLE = (1, 2, 3)
 """Schemas that can be read. 1 had no thinking: no phase, draft or verify events; 2 no checks."""
 
+REFERENCE = "vanilla"
+"""The lane whose text the others are held against."""
+
 REASONS = ("eos", "length", "context", "deadline", "stopped", "error")
 PHASES = ("reasoning", "answer")
 # Who opened or closed the thinking.
-SWITCHES = ("template", "model", "budget")
+SWITCHERS = ("template", "model", "budget")
 # Why a draft branch is written no further; "" while it is.
 CLOSED = ("", "eos", "length", "thinking", "superseded", "context", "finish")
 # Why drafting the answer saved nothing; "" where it did, or was not tried.
@@ -207,7 +210,7 @@ class Phase(_Event):
     cut: int = 0
 
     def __post_init__(self) -> None:
-        if self.phase not in PHASES or self.by not in SWITCHES:
+        if self.phase not in PHASES or self.by not in SWITCHERS:
             raise ValueError(f"{self.lane}: no phase {self.phase!r} by {self.by!r}")
         if self.at < 0 or self.cut < 0:
             raise ValueError(f"{self.lane}: a phase begins at a token, not at {self.at}")
@@ -373,7 +376,7 @@ def from_dict(data: dict[str, Any]) -> Event:
     """The event that `as_dict` wrote. Raises Unreadable for anything else."""
     kind = data.get("kind") if isinstance(data, dict) else None
     if not isinstance(kind, str) or kind not in _KINDS:
-        raise Unreadable("This is not an event of a Slipstream recording.")
+        raise Unreadable("This is not an event of a Slipstream recording; choose another file.")
     cls = _KINDS[kind]
     values = {key: _tuples(value) for key, value in data.items() if key != "kind"}
     try:
@@ -381,4 +384,6 @@ def from_dict(data: dict[str, Any]) -> Event:
             values["tree"] = Tree(**{key: _tuples(part) for key, part in data["tree"].items()})
         return cls(**values)  # type: ignore[no-any-return]
     except (TypeError, ValueError, AttributeError) as error:
-        raise Unreadable(f"This event is damaged or of another version ({error}).") from error
+        raise Unreadable(
+            f"This {kind} event is damaged or of another version; save or copy the recording again."
+        ) from error

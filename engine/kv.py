@@ -57,7 +57,6 @@ class _Layer(CacheLayerMixin):  # type: ignore[misc]
 
     def copy(self, start: int, rows: Tensor, to: int) -> None:
         """Copy `rows` (counted from `start`) to the rows from `to` on."""
-        rows = rows.to(self.keys.device)
         for buffer in (self.keys, self.values):
             # index_select makes a copy, so the two stretches may overlap.
             buffer[:, :, to : to + rows.shape[0]] = buffer[:, :, start:].index_select(2, rows)
@@ -136,12 +135,14 @@ class KVStore(Cache):  # type: ignore[misc]
             return
         index = torch.tensor(rows, dtype=torch.long)
         for layer in self.layers:
+            index = index.to(layer.keys.device)  # copied once a device, not once a layer
             layer.keep(past, index)
 
     def copy(self, start: int, rows: Sequence[int], to: int) -> None:
         """Copy `rows` (counted from `start`) over the rows from `to` on."""
         index = torch.tensor(rows, dtype=torch.long)
         for layer in self.layers:
+            index = index.to(layer.keys.device)
             layer.copy(start, index, to)
 
     def reserve(self, rows: int) -> None:

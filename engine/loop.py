@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from engine.branch import Aside, Speculation
@@ -37,7 +37,7 @@ def decode(
     text: TextPieces,
     written: Written,
     phases: Phases = ONE_PHASE,
-) -> Iterator[LaneEvent]:
+) -> Generator[LaneEvent]:
     """Write after `prompt` until `limit`, as events; `written` fills with the ids.
 
     text: made with the same `phases`, the rules by which a text thinks and answers.
@@ -45,6 +45,8 @@ def decode(
     with one sentence for the viewer (the log gets the rest): what was written stays.
     Raises ValueError for an empty prompt or one that fills the context.
     """
+    if not prompt:
+        raise ValueError("a prompt has at least one token")
     if len(prompt) >= limit.context:
         raise ValueError(f"{len(prompt)} prompt tokens fill a context of {limit.context}")
     main = Writing(drafter, sampler, phases, phases.begin(), written)
@@ -90,6 +92,10 @@ class _Lane:
         for done, scores in self._prefill():
             last = scores
             yield Prefill(self.lane, len(self.prompt), done, self.clock)
+            if self._late() and done < len(self.prompt):
+                self.tally.sums["prefill_seconds"] = self.clock
+                yield from self.finish("deadline")
+                return
         self.tally.sums["prefill_seconds"] = self.clock
         if self.main.state.mode == REASONING:
             yield Phase(self.lane, REASONING, 0, "template")
@@ -184,9 +190,10 @@ class _Lane:
         new = self.main.written.tokens[before:]
         self._observe(new, mode != ANSWER and self.main.state.mode == ANSWER, aside)
         timing.draft += time.perf_counter() - observing
+        self.target.synchronise()  # rows that move in the cache are this lane's time
         seconds = time.perf_counter() - timing.began
         start, self.clock = self.clock, self.clock + seconds
-        if reason is None and self.limit.seconds is not None and self.clock >= self.limit.seconds:
+        if reason is None and self._late():
             reason = "deadline"
         # Text for the viewer is made after the clock has been read.
         pieces, borders = self._pieces(before, new, walk.forced, reason)
@@ -216,6 +223,10 @@ class _Lane:
         drafter = self.main.drafter
         memory = drafter.memory if isinstance(drafter, Remembering) else ()
         return memory if any(memory) else ()
+
+    def _late(self) -> bool:
+        """Whether the lane has had its time."""
+        return self.limit.seconds is not None and self.clock >= self.limit.seconds
 
     def _end(self, state: State, token: int) -> str | None:
         """Why `token`, already among the written ones, is the last; None if it is not."""

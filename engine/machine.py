@@ -151,7 +151,9 @@ def _chain_tree(tokens: Sequence[int]) -> DraftTree:
 def _measure(model: Any) -> ForwardCost:
     """Cost of a forward by size and past, on this machine."""
     target = Target(model, room=4096)
-    return measure(lambda tokens, past: timed_forward(target, tokens, past))
+    known = getattr(model.config.get_text_config(), "max_position_embeddings", None)
+    context = {"context": known} if known else {}
+    return measure(lambda tokens, past: timed_forward(target, tokens, past), **context)
 
 
 def timed_forward(target: Target, tokens: int, past: int) -> float:

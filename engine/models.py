@@ -7,6 +7,8 @@ wants to say about it. Whatever goes wrong is a ModelError of one sentence.
 
 from __future__ import annotations
 
+import errno
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,6 +25,8 @@ from engine.quiet import quiet
 from engine.refuse import refusal
 from engine.sources import AUTO_HUB_MODEL, HubSilent, Source, embedded_source, hub_refusal, resolve
 from engine.text import Vocabulary
+
+log = logging.getLogger(__name__)
 
 Progress = Callable[[str], None]
 
@@ -62,7 +66,7 @@ def load(
 
     spec: auto, embedded, embedded-base, a folder, a .gguf file or a hub id.
 
-    device: auto, cpu, cuda, cuda:1, mps. dtype: auto, float32, bfloat16, float16, float64.
+    device: auto, cpu, cuda, cuda:1. dtype: auto, float32, bfloat16, float16, float64.
     progress: told in one line each what takes long. adapter: folder of one to merge into the
     model, which has to be named then.
     Raises ModelError, one sentence, if it cannot be had or not be decoded exactly.
@@ -70,7 +74,7 @@ def load(
     say = progress or (lambda line: None)
     where = choose_device(device)
     number = choose_dtype(dtype, where)
-    chosen = device != "auto"
+    chosen = device == "cpu" or ":" in device  # "cuda" alone may be all of them
     if spec != "auto":
         source = resolve(spec, say)
         if adapter:
@@ -91,13 +95,14 @@ def _load(
         with quiet(mute=source.gguf):
             config = _config(source)
             parameters = _count(config)
-            # GGUF weights are unpacked in float32 before they take their final format.
-            size = max(dtype.itemsize, 4 if source.gguf else 0)
+            # Unpacked, or merged, in float32 before they take their final format.
+            size = max(dtype.itemsize, 4 if source.gguf or source.adapter else 0)
             placement = place(device, dtype, parameters * size, chosen=chosen)
             say(f"Loading {source.name} ({_count_words(parameters)} parameters)…")
             tokenizer = _tokenizer(source)
             model = _weights(source, config, placement)
     except (torch.OutOfMemoryError, MemoryError) as error:
+        log.info("no room for %s", source.name, exc_info=True)
         raise MemoryShort(
             f"{source.name} does not fit into the memory of {device}; choose a smaller model."
         ) from error
@@ -169,10 +174,11 @@ def _read(source: Source, read: Callable[..., Any], **options: Any) -> Any:
     except (ModelError, MemoryError, torch.OutOfMemoryError):
         raise
     except Exception as error:
-        raise ModelError(_reason(source, error)) from error
+        log.info("%s cannot be read", source.name, exc_info=True)
+        raise _reason(source, error) from error
 
 
-def _reason(source: Source, error: Exception) -> str:
+def _reason(source: Source, error: Exception) -> ModelError | MemoryError:
     """What a reader's exception means to the user."""
     from huggingface_hub import errors
 
@@ -181,16 +187,24 @@ def _reason(source: Source, error: Exception) -> str:
         chain.append(cause)
     for each in chain:
         if isinstance(each, errors.RepositoryNotFoundError | errors.RevisionNotFoundError):
-            return hub_refusal(source.path, each)
+            return ModelError(hub_refusal(source.path, each))
         if isinstance(each, errors.LocalEntryNotFoundError):
-            return (
+            return HubSilent(
                 f"Part of {source.name} was not fetched and the hub does not answer; "
                 f"check the network, or use the embedded model."
             )
+        if isinstance(each, OSError) and each.errno == errno.ENOSPC:
+            return ModelError(
+                f"The disk has no room for {source.name}; free some, or choose a smaller model."
+            )
+        if isinstance(each, RuntimeError) and "can't allocate memory" in str(each):
+            return MemoryError()  # PyTorch's way to say that main memory is short
         if isinstance(each, ImportError):
             package = f" ({each.name})" if each.name else ""
-            return f"{source.name} needs a Python package that is not here{package}; install it."
-    return (
+            return ModelError(
+                f"{source.name} needs a Python package that is not here{package}; install it."
+            )
+    return ModelError(
         f"{source.name} cannot be read by transformers {transformers.__version__}; its files are "
         f"damaged or of an unknown kind, so fetch it again or choose another."
     )

@@ -47,7 +47,8 @@ class State:
     """Where a text stands: what its next token will be.
 
     mode: BEFORE (thinking may still open), REASONING or ANSWER. index: place of the next
-    token inside its phase, which keys its noise. thinking: reasoning tokens so far.
+    token inside its phase, which keys its noise (the answer of a text that did not open with
+    thinking begins at the text's first token). thinking: reasoning tokens so far.
     matched: bytes of the marker looked for with which the text ends.
     """
 
@@ -158,7 +159,8 @@ class Phases:
         if state.mode == BEFORE:
             matched, at, failed = self._opening(matched, data)
             if failed or (state.index + 1 >= _PATIENCE and at == 0):
-                return State(ANSWER, 0, 0), Ends(failed=True)
+                # What was written while it was open is answer, too, and counts as such.
+                return State(ANSWER, state.index + 1), Ends(failed=True)
             if at == 0:  # still undecided
                 return State(BEFORE, state.index + 1, 0, matched), Ends()
             opened = at

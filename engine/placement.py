@@ -39,23 +39,27 @@ class Placement:
 
 
 def choose_device(name: str = "auto") -> torch.device:
-    """The device called `name`; auto takes CUDA, then MPS, then the CPU.
+    """The device called `name`; auto takes CUDA, else the CPU.
 
-    Raises ModelError if it is not there.
+    Raises ModelError if it is not there, or is one that lanes cannot be exact on.
     """
-    cuda, mps = _has_cuda(), torch.backends.mps.is_available()
+    cuda = _has_cuda()
     if name == "auto":
-        return torch.device("cuda:0" if cuda else "mps" if mps else "cpu")
+        return torch.device("cuda:0" if cuda else "cpu")
     try:
         device = torch.device(name)
     except RuntimeError:
         device = torch.device("meta")
-    if device.type not in ("cpu", "cuda", "mps"):
-        raise ModelError(f"There is no device called {name!r}; use auto, cpu, cuda, cuda:1 or mps.")
-    if (device.type == "cuda" and not cuda) or (device.type == "mps" and not mps):
-        raise ModelError(f"PyTorch finds no {device.type} device here; use --device cpu.")
-    if device.type != "cuda":
-        return torch.device(device.type)
+    if device.type == "mps":
+        raise ModelError(
+            "Apple GPUs have no float64, by which tokens are chosen here; use --device cpu."
+        )
+    if device.type not in ("cpu", "cuda"):
+        raise ModelError(f"There is no device called {name!r}; use auto, cpu, cuda or cuda:1.")
+    if device.type == "cpu":
+        return torch.device("cpu")
+    if not cuda:
+        raise ModelError("PyTorch finds no cuda device here; use --device cpu.")
     index = device.index or 0
     if index >= torch.cuda.device_count():
         raise ModelError(f"There is no {name} here; the last GPU is cuda:{_gpus() - 1}.")
@@ -66,7 +70,7 @@ def choose_dtype(name: str, device: torch.device) -> torch.dtype:
     """The number format called `name`; auto keeps float32 but on CUDA.
 
     In float32 on a CPU all lanes choose the same tokens; on a GPU bfloat16 is what
-    models are made for, and twice as fast. Raises ModelError for one the device lacks.
+    models are made for, and twice as fast. Raises ModelError for one that there is not.
     """
     if name == "auto":
         if device.type != "cuda":
@@ -75,21 +79,19 @@ def choose_dtype(name: str, device: torch.device) -> torch.dtype:
         return torch.bfloat16 if exact else torch.float16
     if name not in DTYPES:
         raise ModelError(f"There is no number format {name!r}; use auto or {', '.join(DTYPES)}.")
-    if name == "float64" and device.type == "mps":
-        raise ModelError("Apple GPUs have no float64; use --dtype float32.")
     return DTYPES[name]
 
 
 def place(device: torch.device, dtype: torch.dtype, needed: int, *, chosen: bool) -> Placement:
     """Find room for `needed` bytes of weights; several GPUs share what one cannot hold.
 
-    chosen: the device was named by the user, so that no other one is used.
+    chosen: this very device was named by the user, so that no other one is used.
     Raises MemoryShort if there is no room.
     """
     free = free_memory(device)
     if free is None or needed + _MARGIN <= free:
         return Placement(device, dtype)
-    if device.type == "cuda" and not (chosen and device.index) and _gpus() > 1:
+    if device.type == "cuda" and not chosen and _gpus() > 1:
         total = sum(free_memory(torch.device("cuda", i)) or 0 for i in range(_gpus()))
         if needed * 1.1 + _MARGIN * _gpus() <= total:
             return Placement(device, dtype, spread=True)

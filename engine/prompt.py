@@ -6,6 +6,7 @@ characters, never the token that ends a turn.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +14,8 @@ from typing import Any
 from tokenizers import Tokenizer, pre_tokenizers
 
 from engine.errors import PromptError
+
+log = logging.getLogger(__name__)
 
 # Stands for the prompt while the template around it is looked at; private-use
 # characters, so no template and no tokenizer gives them a meaning.
@@ -106,9 +109,9 @@ def _render(tokenizer: Any, prompt: str, ask: Ask) -> str:
             turn, add_generation_prompt=True, tokenize=False, **ask.options
         )
     except Exception as error:  # templates raise what they like
+        log.info("the chat template refuses", exc_info=True)
         raise PromptError(
-            f"This model's chat template does not accept a single question ({error}); "
-            f"choose another model."
+            "This model's chat template does not accept a single question; choose another model."
         ) from error
     return str(text) + ask.opening
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
 
-from engine.events import Compare, Event, Finish, LaneEvent, Prefill, Step
+from engine.events import REFERENCE, Compare, Event, Finish, LaneEvent, Prefill, Step
 from engine.text import TextPieces
 from engine.writing import Written
-
-REFERENCE = "vanilla"
-"""The lane whose text the others are held against."""
 
 EVERY = 16
 """Tokens between two reports that a lane is still identical."""
@@ -25,7 +22,7 @@ class Lane:
     """
 
     key: str
-    events: Iterator[LaneEvent]
+    events: Generator[LaneEvent]
     written: Written
     clock: float = 0.0
     told: int = 0
@@ -40,6 +37,7 @@ class Lane:
         event = next(self.events)
         if isinstance(event, Finish):
             self.finish = event
+            self.events.close()  # its cache is free for the lanes that go on
         elif isinstance(event, Prefill):
             self.clock = event.seconds
         elif isinstance(event, Step):
@@ -59,7 +57,7 @@ class Comparison:
     checked: int = 0
     first: int | None = None
     reported: int = 0
-    closed: bool = field(default=False)
+    closed: bool = False
 
     def report(self) -> Compare | None:
         """What is new to say, if anything."""
@@ -139,4 +137,4 @@ def race(lanes: list[Lane], text: TextPieces, tolerance: float) -> Iterator[Even
                     yield news
     finally:
         for lane in lanes:
-            lane.events.close()  # type: ignore[attr-defined]
+            lane.events.close()

@@ -22,6 +22,7 @@ from typing import IO, Any, Self
 from engine.errors import RecordingError
 from engine.events import (
     READABLE,
+    REFERENCE,
     Check,
     Compare,
     Draft,
@@ -37,7 +38,6 @@ from engine.events import (
     from_dict,
 )
 
-REFERENCE = "vanilla"
 # Lane times are sums of the same numbers in another order.
 _ROUNDING = 1e-6
 
@@ -63,10 +63,11 @@ class Writer:
 
     def close(self, *, keep: bool = True) -> None:
         """End the recording; keep=False throws it away."""
-        self._file.close()
-        if keep:
-            os.replace(self._work, self._path)
-        else:
+        try:
+            self._file.close()
+            if keep:
+                os.replace(self._work, self._path)
+        finally:  # also where the disk is full and the last lines cannot be written
             self._work.unlink(missing_ok=True)
 
     def __enter__(self) -> Self:
@@ -111,6 +112,9 @@ def load(path: str | Path) -> list[Event]:
         check(events)
     except RecordingError as error:
         raise RecordingError(f"{path.name}: {error}") from error
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        # Its events have the right fields and values of other kinds in them.
+        raise RecordingError(f"{path.name} is damaged; save or copy it again.") from error
     return events
 
 
@@ -191,8 +195,8 @@ def _open(path: Path, mode: str) -> IO[Any]:
 def _event(name: str, number: int, line: str) -> Event:
     """One line of the file called `name`."""
     try:
-        data = json.loads(line)
-    except ValueError as error:
+        data = json.loads(line, parse_constant=_not_a_number)
+    except (ValueError, RecursionError) as error:
         whole = line.endswith("\n")
         if number > 1 and not whole:
             raise RecordingError(f"{name} is cut off; save or copy it again.") from error
@@ -211,6 +215,11 @@ def _event(name: str, number: int, line: str) -> Event:
         return from_dict(data)
     except Unreadable as error:
         raise RecordingError(f"Line {number} of {name}: {error}") from error
+
+
+def _not_a_number(name: str) -> float:
+    """NaN and Infinity are no JSON, and no time either. Raises ValueError."""
+    raise ValueError(f"{name} is no number")
 
 
 @dataclass(slots=True)

@@ -30,6 +30,7 @@ _HUB_ID = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)(?:@(?P<revision>[\w./-]+))?")
 _TOKENIZERS = {"tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt", "tekken.json"}
 _PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
 _HUB_SECONDS = 10
+_BUSY = (408, 429)  # a hub that is asked too often, or too slowly, says nothing of the model
 
 
 class HubSilent(ModelError):  # noqa: N818  (reads as a sentence where it is caught)
@@ -159,7 +160,7 @@ def _hub(repo: str, revision: str | None) -> Source:
         info = HfApi().model_info(repo, revision=revision, timeout=_HUB_SECONDS)
     except (errors.HfHubHTTPError, errors.HFValidationError) as error:
         status = getattr(getattr(error, "response", None), "status_code", 0)
-        if status < 500:
+        if status < 500 and status not in _BUSY:
             raise ModelError(hub_refusal(repo, error)) from error
     except Exception:  # which HTTP client it uses differs between releases
         log.info("the hub does not answer", exc_info=True)

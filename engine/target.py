@@ -88,8 +88,8 @@ def ancestors(parents: Sequence[int]) -> NDArray[np.bool_]:
 class TreeMask:
     """Additive masks of draft trees, in one buffer that is zero for the committed text.
 
-    Only the tree's own columns are written, so a mask costs the same after ten tokens
-    and after ten thousand.
+    Only the tree's own columns are written, and while a branch is open those since it was
+    forked, so a mask costs the same after ten tokens and after ten thousand.
     """
 
     def __init__(self, repeat: int, dtype: torch.dtype, device: torch.device) -> None:
@@ -264,7 +264,7 @@ class Target:
 
     @property
     def chunk(self) -> int:
-        """Prompt tokens read in one forward: about half a second's work at the most."""
+        """Prompt tokens read in one forward: half a second for the models a device is meant for."""
         return 128 if self._device.type == "cpu" else 1024
 
     def synchronise(self) -> None:

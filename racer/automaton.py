@@ -107,8 +107,7 @@ class Automaton:
         gram, _ = self._leaves.popitem(last=False)
         gram.alive = False
         parent = gram.parent
-        if parent is None:
-            return
+        assert parent is not None  # the root is no leaf
         del parent.children[gram.token]
         self._nodes -= 1
         self.evicted += 1

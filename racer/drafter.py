@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from engine.tree import DraftTree
 from racer.automaton import Automaton, Gram
-from racer.logits_tree import SUCCESSORS, SuccessorTable, grow, grow_likeliest
+from racer.logits_tree import NOTHING, SUCCESSORS, Row, SuccessorTable, grow, grow_likeliest
 from racer.retrieval import retrieve
 
 
@@ -32,7 +32,7 @@ class Racer:
         self.automaton = Automaton() if retrieval else None
         self.table = SuccessorTable()
         self._likeliest = likeliest
-        self._grow = grow_likeliest if likeliest else grow
+        self._last: Row = NOTHING  # of this text, where the table may be shared with another
 
     @property
     def memory(self) -> tuple[int, int, int]:
@@ -51,8 +51,9 @@ class Racer:
         shares: Sequence[Sequence[float]],
     ) -> None:
         """Remember the best successors of scored positions."""
-        if self.successors:
+        if self.successors and tokens:
             self.table.learn(tokens, successors, shares)
+            self._last = (successors[-1], shares[-1])
 
     def observe(self, tokens: Sequence[int]) -> None:
         """Remember the n-grams of committed text."""
@@ -72,8 +73,10 @@ class Racer:
             room = capacity - len(tree) + 1
             most = len(tree) - 1 + ((room + 1) // 2 if shared else room)
             retrieve(tree, self._matches(self.automaton), most)
-        if self.successors:
-            self._grow(tree, self.table, capacity)
+        if self.successors and self._likeliest:
+            grow_likeliest(tree, self.table, capacity, self._last)
+        elif self.successors:
+            grow(tree, self.table, capacity)
 
     def _matches(self, automaton: Automaton) -> list[Gram]:
         return automaton.matches()
@@ -94,7 +97,7 @@ class _Beside(Racer):
         )
         self.table = main.table
         self._main = main.automaton
-        self._tail: deque[int] = deque(maxlen=self._main.depth if self._main else 1)
+        self._tail: deque[int] = deque(maxlen=self._main.depth if self._main is not None else 1)
 
     def observe(self, tokens: Sequence[int]) -> None:
         """Remember the n-grams of the branch."""

@@ -20,6 +20,12 @@ _DEEPEST = 8
 _HINT = 0.15
 
 
+Row = tuple[Sequence[int], Sequence[float]]
+"""Best successors of a token, best first, and their shares."""
+
+NOTHING: Row = ((), ())
+
+
 class SuccessorTable:
     """For each token the best successor ids after its most recent scoring, and their shares.
 
@@ -27,8 +33,7 @@ class SuccessorTable:
     """
 
     def __init__(self) -> None:
-        self._rows: dict[int, tuple[Sequence[int], Sequence[float]]] = {}
-        self._last: tuple[Sequence[int], Sequence[float]] = ((), ())
+        self._rows: dict[int, Row] = {}
 
     def learn(
         self,
@@ -38,24 +43,24 @@ class SuccessorTable:
     ) -> None:
         """Remember the best ids after each of `tokens`; of two rows for one token the later."""
         self._rows.update(zip(tokens, zip(successors, shares, strict=True), strict=True))
-        if successors:
-            self._last = (successors[-1], shares[-1])
 
-    def after(self, token: int) -> tuple[Sequence[int], Sequence[float]]:
+    def after(self, token: int) -> Row:
         """Best successors of `token`, best first, and their shares; none if never scored."""
-        return self._rows.get(token, ((), ()))
-
-    def instead_of(self, token: int) -> tuple[Sequence[int], Sequence[float]]:
-        """What else was likely where `token` was chosen: a guess for a token never scored.
-
-        Source: LogitSpec's observation that the last logits hint at the token after next.
-        """
-        ids, shares = self._last
-        kept = [place for place, other in enumerate(ids) if other != token]
-        return [ids[place] for place in kept], [shares[place] * _HINT for place in kept]
+        return self._rows.get(token, NOTHING)
 
     def __len__(self) -> int:
         return len(self._rows)
+
+
+def instead_of(token: int, last: Row) -> Row:
+    """What else was likely where `token` was chosen: a guess for a token never scored.
+
+    last: best successors where it was chosen, and their shares.
+    Source: LogitSpec's observation that the last logits hint at the token after next.
+    """
+    ids, shares = last
+    kept = [place for place, other in enumerate(ids) if other != token]
+    return [ids[place] for place in kept], [shares[place] * _HINT for place in kept]
 
 
 def grow(tree: DraftTree, table: SuccessorTable, capacity: int, breadth: int = SUCCESSORS) -> None:
@@ -77,15 +82,18 @@ def grow(tree: DraftTree, table: SuccessorTable, capacity: int, breadth: int = S
         level = below
 
 
-def grow_likeliest(tree: DraftTree, table: SuccessorTable, capacity: int) -> None:
+def grow_likeliest(
+    tree: DraftTree, table: SuccessorTable, capacity: int, last: Row = NOTHING
+) -> None:
     """Fill `tree` up to `capacity` nodes, likeliest first by the shares along the path.
 
+    last: what was likely where the root was chosen; looked at where nothing else is known.
     This project's, for every capacity but the paper's preset: where the model was sure the
     tree goes deep, where it was not it stays broad.
     """
     # Successors come best first, so of each node only the next best waits in the queue.
     queue: list[tuple[float, int, int, float]] = []  # -weight, parent, rank, base
-    rows: dict[int, tuple[Sequence[int], Sequence[float]]] = {}
+    rows: dict[int, Row] = {}
 
     def offer(node: int, rank: int, base: float) -> None:
         ids, shares = rows[node]
@@ -95,7 +103,7 @@ def grow_likeliest(tree: DraftTree, table: SuccessorTable, capacity: int) -> Non
     rows[0] = table.after(tree.tokens[0])
     base = _FADE
     if not rows[0][0] and len(tree) == 1:
-        rows[0], base = table.instead_of(tree.tokens[0]), 1.0
+        rows[0], base = instead_of(tree.tokens[0], last), 1.0
     offer(0, 0, base)
     while queue and len(tree) < capacity:
         weight, node, rank, base = heappop(queue)

@@ -32,7 +32,7 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
         default="auto",
         help="auto, embedded, embedded-base, a folder, a .gguf file, or a hub id (default: auto)",
     )
-    parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, mps")
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1")
     parser.add_argument("--dtype", default="auto", help="auto, float32, bfloat16, float16")
     parser.add_argument("--host", default=os.environ.get("GRADIO_SERVER_NAME", "127.0.0.1"))
     parser.add_argument("--port", type=_port, default=os.environ.get("PORT", "7860"))

@@ -43,7 +43,8 @@ class Reuse:
         self._agrees = True
         # Where the newest draft should go on, and how often in a row it did not.
         self._place = cache.newest[0]
-        self._misses = 0
+        # Where the draft's beginning is not to be proposed, a match has to find a place first.
+        self._misses = 0 if prefix else _LOST + 1
 
     def observe(self, tokens: Sequence[int]) -> None:
         """Text that is now committed."""
@@ -83,7 +84,7 @@ class Reuse:
         _add(tree, chain, SUFFIX, share, 0)
 
     def _spans(self) -> list[tuple[int, float]]:
-        """Places from which the drafts may go on and how sure each is, the surest first."""
+        """Places from which the drafts may go on, the best first, and how sure each is alone."""
         matches = self._cache.matches(self._tail)
         longest = matches[0].length if matches else 0
         # Of equally long matches the one that keeps the place in the draft comes first.
@@ -91,8 +92,9 @@ class Reuse:
         spans = [(match.place, _share(match.length)) for match in matches]
         if longest >= 2:
             self._place, self._misses = matches[0].place, 0
-        elif self._misses <= _LOST:
-            # One token was another than drafted: perhaps the draft is right behind it.
+        elif self._misses <= _LOST and self._cache.following(self._place, 1):
+            # One token was another than drafted: perhaps the draft is right behind it. Surer
+            # than it looks: a lone token that occurs in the draft says less than the place.
             spans.insert(0, (self._place, _share(0)))
         return spans
 

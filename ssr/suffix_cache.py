@@ -26,8 +26,9 @@ class Match:
 class SuffixCache:
     """The newest drafts, at most `size` tokens of them together, the oldest forgotten first.
 
-    A place is counted from the first token ever stored, so it stays right when older
-    drafts are forgotten. The newest draft is kept even if it is longer than `size`.
+    A place is counted from the first token ever stored, with one more behind each draft, so
+    it stays right when older drafts are forgotten. The newest draft is kept even if it is
+    longer than `size`.
     Raises ValueError for a size below 1.
     """
 
@@ -55,7 +56,7 @@ class SuffixCache:
             return
         start, tokens = self._tokens, list(draft)
         self._drafts.append((start, tokens))
-        self._tokens += len(tokens)
+        self._tokens += len(tokens) + 1  # the place behind the last one is nobody else's
         self._stored += len(tokens)
         for key, place in _keys(start, tokens):
             self._behind.setdefault(key, deque()).append(place)

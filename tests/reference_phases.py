@@ -68,8 +68,9 @@ def read(spelled: Sequence[bytes], tokens: Sequence[int], marks: Marks, start: s
             closed = (next(i for i, reached in enumerate(ends) if reached >= end), at, end)
     last = closed[0] if closed else failed
     first = 0 if start == "answer" else len(tokens) + 1 if last is None else last + 1
+    skipped = 0 if failed is not None else first  # without thinking all of it is answer
     keys = [
-        ("answer", place - first) if place >= first else ("reasoning", place)
+        ("answer", place - skipped) if place >= first else ("reasoning", place)
         for place in range(len(tokens) + 1)
     ]
     if start == "answer" or last is not None:

@@ -124,6 +124,15 @@ def test_measuring_finds_the_machines_cost_whatever_disturbs_it() -> None:
     assert cost.slope == sorted(cost.slope)
 
 
+@pytest.mark.parametrize("context", [1, 64, 100, 1000, 4096])
+def test_no_forward_is_measured_behind_more_than_the_context_holds(context: int) -> None:
+    asked = []
+    cost = measure(lambda *size: asked.append(size) or 0.5, budget=0.0, context=context)
+    assert {tokens for tokens, _ in asked} == set(SIZES)
+    assert all(past == 0 or past + SIZES[-1] <= context for _, past in asked)
+    assert cost.slope == [0.0] * len(SIZES)
+
+
 def test_measuring_asks_for_every_size_however_slow_the_machine_is() -> None:
     asked = []
     measure(lambda tokens, past: asked.append((tokens, past)) or 0.5, budget=0.0)

@@ -160,10 +160,11 @@ def test_a_token_never_scored_drafts_nothing() -> None:
 
 def test_likeliest_first_a_token_never_scored_is_followed_by_nothing_but_the_last_scores() -> None:
     table = SuccessorTable()
-    table.learn([1, 2], [[3, 4], [5, 9, 6]], [[0.6, 0.4], [0.5, 0.3, 0.2]])
+    last = ([5, 9, 6], [0.5, 0.3, 0.2])
+    table.learn([1, 2], [[3, 4], last[0]], [[0.6, 0.4], last[1]])
     for capacity in (1, 2, 64):
         tree = DraftTree(9)
-        grow_likeliest(tree, table, capacity)
+        grow_likeliest(tree, table, capacity, last)
         assert_sound(tree)
         assert len(tree) <= capacity
         assert set(tree.tokens[1:]) <= {5, 6}

@@ -346,6 +346,20 @@ def test_a_deadline_ends_the_text_after_whole_steps(name: str) -> None:
     assert (ids, reason) == (text[:4], "length")
 
 
+def test_a_deadline_that_passes_while_the_prompt_is_read_ends_the_lane_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Target, "chunk", 4)
+    prompt = prompt_of(10)
+    ids, reason, events = run(NoDraft(), prompt=prompt, limit=Limit(TOKENS, CONTEXT, seconds=1e-9))
+    assert (ids, reason) == ([], "deadline")
+    first, finish = events
+    assert isinstance(first, Prefill)
+    assert first.done == 4
+    assert isinstance(finish, Finish)
+    assert finish.totals["prefill_seconds"] == finish.totals["seconds"] == first.seconds
+
+
 def test_the_oracle_is_accepted_and_the_babbler_hardly() -> None:
     """Otherwise the laws above would say little."""
     text, _ = plain("llama", GREEDY, PROMPT)
@@ -557,6 +571,8 @@ class TestLimit:
         target = Target(tiny("llama"))
         with pytest.raises(ValueError, match="at least one token"):
             next(target.prefill([]))
+        with pytest.raises(ValueError, match="at least one token"):
+            run(NoDraft(), prompt=[])
 
 
 class Failing(NoDraft):

@@ -5,6 +5,7 @@ Folders are made here from a tiny model and a tiny tokenizer; the network is cut
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import shutil
@@ -250,7 +251,14 @@ def test_too_little_memory_is_told_before_loading(folder, monkeypatch):
     refused(folder, "needs about 0.4 GB .* has 0.3 GB free", MemoryShort)
 
 
-@pytest.mark.parametrize("error", [MemoryError(), torch.OutOfMemoryError("CUDA out of memory")])
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        torch.OutOfMemoryError("CUDA out of memory"),
+        RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes"),
+    ],
+)
 def test_running_out_of_memory_is_one_sentence(folder, monkeypatch, error):
     def read(*args, **kwargs):
         raise error
@@ -259,8 +267,45 @@ def test_running_out_of_memory_is_one_sentence(folder, monkeypatch, error):
     refused(folder, "does not fit", MemoryShort)
 
 
+def test_a_full_disk_is_one_sentence_and_the_log_has_the_rest(folder, monkeypatch, caplog):
+    def read(*args, **kwargs):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(models.AutoModelForCausalLM, "from_pretrained", read)
+    with caplog.at_level("INFO"):
+        refused(folder, "disk has no room")
+    assert "No space left on device" in caplog.text
+
+
+def test_a_download_that_breaks_off_is_the_hubs_silence(folder, monkeypatch):
+    from huggingface_hub import errors
+
+    def read(*args, **kwargs):
+        raise OSError("cannot load") from errors.LocalEntryNotFoundError("cut off")
+
+    monkeypatch.setattr(models.AutoModelForCausalLM, "from_pretrained", read)
+    refused(folder, "the hub does not answer", sources.HubSilent)
+
+
 @pytest.mark.parametrize(
-    ("device", "dtype"), [("tpu", "auto"), ("cuda:99", "auto"), ("xyz:0", "auto"), ("cpu", "int8")]
+    ("device", "named"), [("auto", False), ("cuda", False), ("cuda:0", True), ("cpu", True)]
+)
+def test_a_device_that_was_named_is_the_only_one_used(folder, monkeypatch, device, named):
+    asked = []
+
+    def place(where, dtype, needed, *, chosen):
+        asked.append(chosen)
+        return placement.Placement(where, dtype)
+
+    monkeypatch.setattr(models, "choose_device", lambda name: torch.device("cpu"))
+    monkeypatch.setattr(models, "place", place)
+    load(str(folder), device=device)
+    assert asked == [named]
+
+
+@pytest.mark.parametrize(
+    ("device", "dtype"),
+    [("tpu", "auto"), ("mps", "auto"), ("cuda:99", "auto"), ("xyz:0", "auto"), ("cpu", "int8")],
 )
 def test_devices_and_formats_that_are_not_there(folder, device, dtype):
     with pytest.raises(ModelError) as caught:
@@ -303,6 +348,7 @@ def hub_error(name, status):
         ("GatedRepoError", 403, "gated"),
         ("RevisionNotFoundError", 404, "no such revision"),
         ("HfHubHTTPError", 503, "does not answer"),
+        ("HfHubHTTPError", 429, "does not answer"),
     ],
 )
 def test_what_the_hub_answers_is_one_sentence(monkeypatch, name, status, match):

@@ -125,6 +125,14 @@ def test_a_fast_lane_is_shown_ahead_by_as_much_as_it_is_faster() -> None:
                 assert abs(lengths["racer"] - 2 * lengths["vanilla"]) <= 2
 
 
+def test_a_lane_that_is_done_holds_no_memory_while_the_others_go_on() -> None:
+    made = [lane_of("vanilla", NoDraft()), lane_of("racer", NoDraft(), Limit(5, CONTEXT))]
+    targets = {lane.key: target for lane, target in made}
+    for event in race([lane for lane, _ in made], TextPieces(BYTES), 0.0):
+        if isinstance(event, Finish):
+            assert not targets[event.lane]._store.layers
+
+
 class TestVerdict:
     def test_the_same_text_is_identical_and_said_so_on_the_way(self) -> None:
         text = [n % 60 for n in range(50)]
@@ -267,7 +275,7 @@ def test_what_is_told_beside_a_step_moves_no_clock() -> None:
         Draft("ssr", 1, 1, 0, 0.5, 0.25, (2,), ("y",), ("target",), 1, 9),
         Verify("ssr", 1, 1, 0, 0.5, 0.0, 2, "y"),
     ]
-    lane, clocks = Lane("ssr", iter(told), Written()), []
+    lane, clocks = Lane("ssr", (event for event in told), Written()), []
     for _ in told:
         lane.advance()
         clocks.append(lane.clock)

@@ -109,3 +109,16 @@ def test_its_memory_is_what_its_two_halves_hold() -> None:
     assert (forgotten, known) == (0, 2)
     assert Racer(retrieval=False).memory == (0, 0, 0)
     assert racer.beside().memory[0] == 0  # the branch's own n-grams; the table is shared
+
+
+def test_what_was_likely_last_is_each_texts_own() -> None:
+    """A branch and the text it forked from share the table, but not where they stand."""
+    main = Racer(likeliest=True, retrieval=False)
+    main.learn([1], [[5, 6]], [[0.6, 0.4]])
+    side = main.beside()
+    assert side.propose(9, 8).tokens == [9]  # nothing is known of 9, nor of this text yet
+    side.learn([2], [[7, 8]], [[0.6, 0.4]])
+    main.learn([3], [[4]], [[1.0]])
+    assert set(side.propose(9, 8).tokens) == {9, 7, 8}
+    assert set(main.propose(9, 8).tokens) == {9, 4}
+    assert set(side.propose(1, 8).tokens) == {1, 5, 6}  # the table is the same

@@ -149,6 +149,57 @@ def test_other_files_are_refused_in_one_sentence(tmp_path, content, says):
     assert str(tmp_path) not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("run", {"lanes": [{}]}),
+        ("run", {"lanes": "ab"}),
+        ("run", {"lanes": [{"key": []}]}),
+        ("run", {"prompt_tokens": None}),
+        ("step", {"seconds": "x"}),
+        ("step", {"start": None}),
+        ("step", {"seconds": float("nan")}),
+        ("step", {"start": float("inf")}),
+        ("step", {"lane": {}}),
+        ("step", {"tree": [1]}),
+        ("finish", {"totals": []}),
+        ("finish", {"totals": {"tokens": "x"}}),
+        ("compare", {"checked": "many"}),
+    ],
+)
+def test_values_of_another_kind_are_refused_in_one_sentence(tmp_path, kind, values):
+    lines = [event.as_dict() for event in recording()]
+    place = next(i for i, line in enumerate(lines) if line["kind"] == kind)
+    lines[place] |= values
+    path = tmp_path / "x.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    with pytest.raises(RecordingError) as caught:
+        load(path)
+    assert one_sentence(caught.value)
+
+
+def test_a_line_nested_without_end_is_refused(tmp_path):
+    path = tmp_path / "x.jsonl"
+    path.write_text("[" * 200_000)
+    with pytest.raises(RecordingError) as caught:
+        load(path)
+    assert one_sentence(caught.value)
+
+
+def test_a_recording_that_cannot_be_finished_leaves_no_file_behind(tmp_path, monkeypatch):
+    writer = Writer(tmp_path / "x.jsonl")
+
+    def full():
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(writer._file, "close", full)
+        with pytest.raises(OSError, match="No space"):
+            writer.close(keep=False)
+    writer._file.close()
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_missing_file_and_a_folder_are_refused(tmp_path):
     for path in (tmp_path / "none.jsonl", tmp_path, tmp_path / "none.jsonl.gz"):
         with pytest.raises(RecordingError):

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from engine.branch import Speculation
 from engine.capacity import Auto, Capacity, Fixed
 from engine.drafter import Drafter, NoDraft
 from engine.events import Draft, Finish, Phase, Run, Step, Verify
@@ -585,6 +586,40 @@ def test_closing_in_the_middle_of_a_draft_frees_the_cache() -> None:
     events.close()
     assert not target._store.layers
     assert written.tokens == plain(case)[0][: len(written.tokens)]
+
+
+@pytest.mark.parametrize("place", ["score", "settle"])
+def test_an_error_while_a_draft_is_open_is_told_and_asks_no_more_of_the_device(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before a step's forward, or between writing in the draft and telling of it."""
+    case = Case("llama", TEMPERATURES[0], prompt_of(9), None, "reasoning", 20, 9, CONTEXT)
+    spelled, marks = spelling(case)
+    phases = Phases(
+        spelled, Markers(OPEN, CLOSE, marks.rests[0], marks.rests), "reasoning", case.budget
+    )
+    target, written = Target(tiny("llama")), Written()
+    events = decode(
+        "ssr", target, SSR(Schedule(2)), Sampler(), case.prompt, Limit(9, CONTEXT), Fixed(4),
+        TextPieces(spelled, phases), written, phases,
+    )  # fmt: skip
+    told: list[Any] = []
+    while not told or not isinstance(told[-1], Draft):
+        told.append(next(events))
+
+    def gone(*_: Any) -> None:
+        raise RuntimeError("the device is gone")
+
+    monkeypatch.setattr(*((target, "score") if place == "score" else (Speculation, "settle")), gone)
+    monkeypatch.setattr(Target, "drop_branch", gone)
+    told += events
+    assert isinstance(told[-1], Finish)
+    assert told[-1].reason == "error"
+    assert isinstance(told[-2], Draft)
+    assert told[-2].closed == "finish"
+    assert (len(told[-2].tokens) > 0) == (place == "settle")
+    assert written.tokens == plain(case)[0][: len(written.tokens)]
+    assert not target._store.layers
 
 
 def test_a_model_that_does_not_think_is_decoded_plainly_and_says_so() -> None:

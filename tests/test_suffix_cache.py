@@ -51,7 +51,7 @@ class Everything:
         for number, draft in enumerate(self.drafts):
             if number >= gone:
                 found.append((at, draft))
-            at += len(draft)
+            at += len(draft) + 1  # the place behind its end is its own
         return found
 
     def matches(self, text: Sequence[int]) -> list[Match]:
@@ -109,7 +109,7 @@ def test_what_follows_a_place_is_the_rest_of_its_draft(
     for draft in drafts:
         cache.add(draft)
         everything.add(draft)
-    for place in range(sum(map(len, drafts)) + 3):
+    for place in range(sum(map(len, drafts)) + len(drafts) + 3):
         assert list(cache.following(place, most)) == everything.following(place, most)
 
 
@@ -351,9 +351,27 @@ def test_either_way_of_reusing_can_be_switched_off(half: str) -> None:
     cache.add(draft)
     reuse = Reuse(cache, draft, **{half: False})
     agreeing = proposed(reuse, 9)
-    assert set(agreeing.sources[1:]) == ({SUFFIX} if half == "prefix" else {PREFIX})
+    # Without the prefix the text first has to find its place in the draft.
+    assert set(agreeing.sources[1:]) == (set() if half == "prefix" else {PREFIX})
     reuse.observe([7, *draft[1:4]])
     assert (proposed(reuse, 9).drafted > 0) == (half == "prefix")
+
+
+def test_a_draft_that_is_at_its_end_hides_no_other_span() -> None:
+    cache = SuffixCache()
+    cache.add([1, 2, 3, 4])
+    reuse = Reuse(cache, [1, 2, 3, 4])
+    reuse.observe([1, 2, 3, 4, 2])
+    assert chain_of(proposed(reuse, 9)) == [3, 4]
+
+
+def test_behind_a_drafts_end_the_next_draft_does_not_begin() -> None:
+    cache = SuffixCache()
+    cache.add([1, 2, 3])
+    end = cache.newest[0] + 3
+    cache.add([7, 8, 9])
+    assert list(cache.following(end, 2)) == []
+    assert list(cache.following(cache.newest[0], 2)) == [7, 8]
 
 
 def test_a_text_that_left_the_draft_for_good_is_left_alone() -> None:
