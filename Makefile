@@ -2,17 +2,20 @@
 # make test    install what the tests need and run them all
 # make check   formatting, lint, types and tests, as in continuous integration
 #
+# make train   teach the embedded model anew and evaluate it; make publish puts it in its place
+#
 # Everything stays in .venv. PYTHON=... chooses the Python it is made from, ARGS=... is
-# handed on to the page or to pytest. A second make installs nothing unless the
+# handed on to the page, to pytest or to the training, which works in OUT=... A second make installs nothing unless the
 # requirements have changed.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo test train check format model clean
+.PHONY: demo test train publish check format model clean
 .DEFAULT_GOAL := demo
 
 BIN := .venv/bin
+OUT ?= build/reasoner
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 TORCH := $(shell grep '^torch[<>=]' requirements.txt)
 CPU_TORCH := https://download.pytorch.org/whl/cpu
@@ -34,9 +37,11 @@ test: .venv/.tested
 
 # An interrupted training goes on where it was when it is started again.
 train: .venv/.trained
-	$(BIN)/python -m training.train $(ARGS)
-	$(BIN)/python -m training.evaluate --adapter build/reasoner/adapter
-	$(BIN)/python -m training.publish
+	$(BIN)/python -m training.train --out $(OUT) $(ARGS)
+	$(BIN)/python -m training.evaluate --adapter $(OUT)/adapter --json $(OUT)/evaluation.json
+
+publish: .venv/.installed
+	$(BIN)/python -m training.publish --run $(OUT) --evaluation $(OUT)/evaluation.json
 
 check: .venv/.tested
 	$(BIN)/ruff format --check .

@@ -23,7 +23,7 @@ from slipstream import Request
 from slipstream.model import Model
 from training import evaluate
 from training.batches import generate
-from training.checkpoints import WHOLE, claim, newest
+from training.checkpoints import WHOLE, claim, decided, newest
 from training.choices import Choices
 from training.evaluate import summary
 from training.fresh import BENCHMARK, EXAMPLES, fresh
@@ -102,6 +102,19 @@ def test_a_frozen_layer_gives_what_the_layer_gives_forward_and_backward() -> Non
         (frozen(x) ** 2).sum().backward()
         (plain(y) ** 2).sum().backward()
         torch.testing.assert_close(x.grad, y.grad)
+
+
+def test_a_frozen_layer_multiplies_in_half_and_hands_on_what_it_was_given() -> None:
+    plain = nn.Linear(64, 32).requires_grad_(False)
+    frozen = FrozenLinear(plain, torch.bfloat16)
+    x = torch.randn(4, 64, requires_grad=True)
+    made = frozen(x)
+    made.sum().backward()
+    assert made.dtype == torch.float32 == x.grad.dtype
+    rounded = (x.detach().bfloat16() @ plain.weight.t().bfloat16()).float() + plain.bias
+    torch.testing.assert_close(made, rounded)
+    torch.testing.assert_close(x.grad, plain.weight.sum(0).expand(4, -1), rtol=0.02, atol=0.02)
+    assert not torch.equal(made, plain(x))
 
 
 def test_only_layers_that_are_not_trained_are_frozen() -> None:
@@ -188,6 +201,9 @@ def test_a_run_that_was_interrupted_ends_as_if_it_had_not_been(
     (run / "training.json").unlink()
     (run / "checkpoints" / "checkpoint-6" / WHOLE).unlink()
     (run / "checkpoints" / "checkpoint-6" / "optimizer.pt").write_bytes(b"half")
+    counts = run / "checkpoints" / "checkpoint-4" / "progress.json"
+    counted = json.loads(counts.read_text())
+    counts.write_text(json.dumps(counted | {"seconds": counted["seconds"] + 1000}))
     train(small(base), run, device="cpu", save_every=2)
     whole, again = (load_file(each / "adapter" / WEIGHTS) for each in (trained, run))
     assert whole.keys() == again.keys()
@@ -197,6 +213,7 @@ def test_a_run_that_was_interrupted_ends_as_if_it_had_not_been(
     first, second = (json.loads((each / "training.json").read_text()) for each in (trained, run))
     assert second["tokens"] == first["tokens"]
     assert second["losses"] == pytest.approx(first["losses"], abs=1e-3)
+    assert second["seconds"] > 1000  # it did go on, and did not begin anew
 
 
 def test_the_newest_whole_checkpoint_is_found_and_halves_are_removed(tmp_path: Path) -> None:
@@ -217,6 +234,33 @@ def test_a_folder_belongs_to_one_recipe(tmp_path: Path) -> None:
     claim(tmp_path, {"seed": 0})
     with pytest.raises(UserError, match="other settings"):
         claim(tmp_path, {"seed": 1})
+
+
+def test_what_a_stopwatch_decided_stays_decided(tmp_path: Path) -> None:
+    assert decided(tmp_path, "bfloat16", lambda: True)
+    assert decided(tmp_path, "bfloat16", lambda: False)
+
+
+def test_other_texts_are_another_run(
+    trained: Path, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A generator that was changed between two sessions is noticed."""
+    shutil.copytree(trained, tmp_path / "run")
+    monkeypatch.setattr("training.train.mixture", lambda count, seed: mixture(count, seed + 1))
+    with pytest.raises(UserError, match="other settings or texts"):
+        train(small(base), tmp_path / "run", device="cpu")
+
+
+def test_an_adapter_to_go_on_from_has_to_be_there_with_its_record(
+    trained: Path, base: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(UserError, match="not there"):
+        train(small(base, start=str(tmp_path / "none")), tmp_path / "run", device="cpu")
+    shutil.copytree(trained / "adapter", tmp_path / "alone" / "adapter")
+    with pytest.raises(UserError, match=r"no training\.json"):
+        train(
+            small(base, start=str(tmp_path / "alone" / "adapter")), tmp_path / "run", device="cpu"
+        )
 
 
 # Evaluation.
@@ -326,6 +370,29 @@ def test_the_figures_of_another_adapter_are_not_published(trained: Path, tmp_pat
     with pytest.raises(UserError, match="is of another adapter"):
         publish(trained, evaluation, tmp_path / "place")
     assert not (tmp_path / "place").exists()
+
+
+def test_what_is_published_is_the_adapter_with_its_figures_on_a_card(
+    trained: Path, tmp_path: Path
+) -> None:
+    shares = {"prompts": 4, "closed": 1.0, "parsed": 0.75, "right": 0.5, "loops": 0.0}
+    group = {**shares, "thinking": 211.0, "answer": 123.0}
+    figures = {
+        "summary": {"table": group, "all": group}, "closes_within": 400, "seconds": 90.0,
+        "loops": {"questions": 60, "set": "Spec-Bench", "adapted": 0.05, "base": 0.2},
+        "adapter": fingerprint(trained / "adapter"), "outcomes": [{"text": "not shipped"}],
+    }  # fmt: skip
+    (tmp_path / "evaluation.json").write_text(json.dumps(figures))
+    publish(trained, tmp_path / "evaluation.json", tmp_path / "place")
+    assert fingerprint(tmp_path / "place") == figures["adapter"]
+    shipped = json.loads((tmp_path / "place" / "evaluation.json").read_text())
+    assert shipped == {key: value for key, value in figures.items() if key != "outcomes"}
+    card = (tmp_path / "place" / "README.md").read_text()
+    assert "| table | 4 | 100% | 75% | 50% | – | 0.0% | 211 | 123 |" in card
+    assert "On 60 questions of Spec-Bench" in card
+    assert "5% of its texts end in a loop; of the base's, 20%" in card
+    record = json.loads((trained / "training.json").read_text())
+    assert f"| 1 | 12 | {record['tokens']:,} |" in card
 
 
 def test_the_figures_that_ship_are_of_the_adapter_that_ships() -> None:

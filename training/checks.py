@@ -69,8 +69,11 @@ def unfenced(text: str) -> str | None:
 
 
 def markdown_rows(text: str) -> list[list[str]] | None:
-    """Cells of a Markdown table, its header first; None if there is anything but a table."""
-    lines = [line.strip() for line in text.strip().splitlines()]
+    """Cells of a Markdown table, in a fence or not, its header first.
+
+    None if there is anything but a table.
+    """
+    lines = [line.strip() for line in (unfenced(text) or "").strip().splitlines()]
     if len(lines) < 3 or any(not re.fullmatch(r"\|.*\|", line) for line in lines):
         return None
     rows = [[cell.strip() for cell in line[1:-1].split("|")] for line in lines]
@@ -117,8 +120,17 @@ def python_tree(text: str) -> ast.Module | None:
         return None
     level: list[ast.AST] = [tree]
     for _ in range(_DEEPEST):
+        if any(_twins(node) for node in level if isinstance(node, ast.arguments)):
+            return None
         level = [child for node in level for child in ast.iter_child_nodes(node)]
     return None if level else tree
+
+
+def _twins(node: ast.arguments) -> bool:
+    """Whether two parameters have one name, which Python finds only when it compiles."""
+    more = [each for each in (node.vararg, node.kwarg) if each]
+    names = [each.arg for each in (*node.posonlyargs, *node.args, *node.kwonlyargs, *more)]
+    return len(set(names)) < len(names)
 
 
 def has_docstring(node: ast.Module | ast.ClassDef | ast.FunctionDef) -> bool:
@@ -134,8 +146,9 @@ def body_of(node: ast.ClassDef | ast.FunctionDef) -> list[ast.stmt]:
 def same_statements(first: Sequence[ast.stmt], second: Sequence[ast.stmt]) -> bool:
     """Whether two stretches of code do the same in the same way.
 
-    `x = x + 1` and `x += 1` count as the same, and an `else` behind a `return` counts as
-    if it were not there; annotations do not count.
+    `x = x + 1` and `x += 1` count as the same, as do `a + b` and `b + a` (all that is added
+    here is numbers), and `a < b` and `b > a`; an `else` behind a `return` counts as if it
+    were not there; annotations do not count.
     """
     if [ast.dump(each) for each in first] == [ast.dump(each) for each in second]:
         return True
@@ -175,12 +188,40 @@ class _Plainer(ast.NodeTransformer):
         """`x += e` as `x = x + e`."""
         self.generic_visit(node)
         old = ast.parse(ast.unparse(node.target), mode="eval").body
-        return ast.Assign([node.target], ast.BinOp(old, node.op, node.value))
+        return ast.Assign([node.target], self.visit_BinOp(ast.BinOp(old, node.op, node.value)))
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        """The parts of a sum in one order; texts and lists are not added but joined."""
+        self.generic_visit(node)
+        parts = (node.left, node.right)
+        joined = any(
+            isinstance(p, ast.JoinedStr | ast.List | ast.ListComp) or _text(p) for p in parts
+        )
+        if not isinstance(node.op, ast.Add) or joined:
+            return node
+        return ast.BinOp(*_ordered(node))
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        """`a < b` as `b > a`, and `a <= b` as `b >= a`."""
+        self.generic_visit(node)
+        turned = {ast.Lt: ast.Gt, ast.LtE: ast.GtE}.get(type(node.ops[0]))
+        if len(node.ops) != 1 or turned is None:
+            return node
+        return ast.Compare(node.comparators[0], [turned()], [node.left])
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
         """`x: int = e` as `x = e`."""
         self.generic_visit(node)
         return node if node.value is None else ast.Assign([node.target], node.value)
+
+
+def _text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _ordered(node: ast.BinOp) -> tuple[ast.expr, ast.operator, ast.expr]:
+    left, right = sorted((node.left, node.right), key=ast.dump)
+    return left, node.op, right
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.questions import evenly, lines_of
+from benchmarks.questions import SETS, evenly, lines_of
 from benchmarks.repeats import repeats
 from benchmarks.report import table
 from engine.adapter import fingerprint
@@ -96,7 +96,7 @@ def _outcome(loaded: Loaded, seed: int, example: Example, ids: list[int]) -> Out
         loops=repeats(ids),
         reason=verdict.reason if mark else "The thinking was not closed.",
         thinking=length,
-        answer=len(ids) - length,
+        answer=len(loaded.tokenizer(answer, add_special_tokens=False)["input_ids"]),
         text=text,
     )
 
@@ -132,12 +132,13 @@ def _shares(group: Sequence[Outcome]) -> dict[str, float]:
     return shares | ({"ran": sum(executed) / len(executed)} if executed else {})
 
 
-def _loops(args: argparse.Namespace, loaded: Loaded) -> dict[str, float]:
+def _loops(args: argparse.Namespace, loaded: Loaded) -> dict[str, Any]:
     """Shares of loops on benchmark questions: of this model and of its base."""
     prompts = [question.prompt for question in evenly(lines_of(args.questions), args.limit)]
     base = load(args.base, device=args.device, dtype="float32")
     pack(base.model)
-    found: dict[str, float] = {"questions": len(prompts)}
+    name = SETS.get(args.questions.stem, args.questions.stem)
+    found: dict[str, Any] = {"questions": len(prompts), "set": name}
     for name, model in (("adapted", loaded), ("base", base)):
         loops = loops_on(model, prompts, args.batch)
         found[name] = sum(loops) / len(loops)

@@ -15,10 +15,13 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
+from benchmarks.repeats import PERIOD, WINDOW
 from engine.adapter import CONFIG, TEMPLATE, WEIGHTS, fingerprint
 from engine.embedded import ADAPTER, NAME, REVISION
 from engine.errors import UserError
 from training.figures import HEAD, rows
+from training.samples import DRILLS, GENERAL
+from training.tasks import FAMILIES
 
 LARGEST = 10_000_000  # bytes; above it a Space wants large-file storage
 
@@ -46,8 +49,9 @@ it opens the answer.
 
 ## Data
 
-{families} families of tasks whose answers a program can check, and general questions in two
-phases, all made by the generators in `training/` from seeds: no text is anybody's. Thinking
+{families} families of tasks whose answers a program can check; drills of sums, copying and
+looking up ({drills:.0%} of the texts); and general questions in two phases ({general:.0%}); all
+made by the generators in `training/` from seeds: no text is anybody's. Thinking
 and answer follow from the prompt alone. No name in a prompt that it was evaluated on occurs
 in a training text of the same family, and no list of numbers was drawn for both.
 
@@ -65,8 +69,8 @@ Versions and the loss of every step are in `training.json`.
 
 Greedy, {prompts} fresh prompts, {evaluated:.0f} minutes in batches. Closed: the thinking ended
 by itself within {within} tokens. Parsed: the answer has the form that was asked for. Right:
-every value in it is. Ran: Python that was executed did what it should. Loops: the last 60
-tokens repeat with a period of at most 40. Thinking and answer: tokens on average.
+every value in it is. Ran: Python that was executed did what it should. Loops: the last {window}
+tokens repeat with a period of at most {period}. Thinking and answer: tokens on average.
 
 {table}
 {loops}
@@ -118,7 +122,11 @@ def card(record: dict[str, Any], figures: dict[str, Any]) -> str:
     return CARD.format(
         name=NAME,
         revision=REVISION,
-        families=_families(figures),
+        families={6: "Six", 7: "Seven", 8: "Eight"}.get(len(FAMILIES), str(len(FAMILIES))),
+        drills=DRILLS,
+        general=GENERAL,
+        window=WINDOW,
+        period=PERIOD,
         rank=recipe["rank"],
         below=recipe["below"],
         batch=recipe["batch"],
@@ -158,11 +166,6 @@ def _run(record: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _families(figures: dict[str, Any]) -> str:
-    count = len(figures["summary"]) - 1
-    return {6: "Six", 7: "Seven", 8: "Eight"}.get(count, str(count))
-
-
 def _table(head: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
     """A table in Markdown."""
     lines = [head, ["---"] * len(head), *cells]
@@ -173,7 +176,7 @@ def _loops(loops: dict[str, Any] | None) -> str:
     if not loops:
         return ""
     return (
-        f"\nOn {loops['questions']} questions of Spec-Bench, which are outside its families, "
+        f"\nOn {loops['questions']} questions of {loops['set']}, which are outside its families, "
         f"{loops['adapted']:.0%} of its texts end in a loop; of the base's, {loops['base']:.0%}.\n"
     )
 

@@ -18,12 +18,12 @@ MASKED = -100  # what transformers ignores in labels
 # Shares of the examples. Prompts outside the families are short, so that by tokens they
 # are a twentieth, and drills a tenth; the runs without thinking teach what the template
 # asks for then.
-GENERAL, DRILLS = 0.15, 0.2
+GENERAL, DRILLS = 0.15, 0.12
 SILENT_GENERAL, SILENT_FAMILY = 0.15, 0.03
 # Code is learned from few examples; sums and what is copied in another order are not.
 WEIGHTS = {
-    **{"classes": 0.6, "tsv": 0.8},
-    **{"table": 1.3, "purchases": 1.3, "programme": 1.3, "packing": 1.2, "itinerary": 1.1},
+    **{"classes": 0.7, "pseudocode": 0.8, "tsv": 0.9},
+    **{"table": 1.3, "purchases": 1.1, "programme": 1.4, "packing": 1.6},
 }
 
 
@@ -41,7 +41,7 @@ class Sample:
 
 
 def mixture(count: int, seed: int) -> Iterator[tuple[Example, bool]]:
-    """Examples to train on, in the order to read them, and whether each thinks."""
+    """Examples to train on, and whether each thinks. The trainer shuffles them."""
     rng = Random(f"mixture {seed}")  # noqa: S311 (nothing secret)
     weights = [WEIGHTS.get(name, 1.0) for name in FAMILIES]
     for at in range(seed * 1_000_000, seed * 1_000_000 + count):

@@ -56,8 +56,10 @@ def members(rng: Random, split: str, slots: Slots) -> Mapping[str, str]:
 def odd_one(rng: Random, split: str, slots: Slots) -> Mapping[str, str]:
     """Three words of a group and one of another."""
     group, other = rng.sample(part(sorted(facts.GROUPS), split), 2)
-    chosen = rng.sample(facts.GROUPS[group].split(", "), 3)
-    odd = rng.choice([w for w in facts.GROUPS[other].split(", ") if w not in facts.GROUPS[group]])
+    inside, outside = (facts.GROUPS[name].split(", ") for name in (group, other))
+    # An orange is a fruit and a colour: what is in both groups is in no question.
+    chosen = rng.sample([word for word in inside if word not in outside], 3)
+    odd = rng.choice([word for word in outside if word not in inside])
     shown = rng.sample([*chosen, odd], 4)
     found = {"shown": ", ".join(shown), "odd": odd, "group": group, "other": other}
     return found | {"three": ", ".join(chosen)}
@@ -109,7 +111,7 @@ def small_table(rng: Random, split: str, slots: Slots) -> Mapping[str, str]:
     """Three people with their jobs, in words and as a table."""
     people, jobs = rng.sample(part(PEOPLE, split), 3), rng.sample(part(JOBS, split), 3)
     pairs = list(zip(people, jobs, strict=True))
-    told = ", ".join(f"{name} is a {job}" for name, job in pairs)
+    told = ", ".join(f"{name} is {'an' if job[0] in 'aeiou' else 'a'} {job}" for name, job in pairs)
     lines = ["| Name | Job |", "| --- | --- |", *(f"| {name} | {job} |" for name, job in pairs)]
     return {"told": told, "table": "\n".join(lines), "named": ", ".join(people)}
 

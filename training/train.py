@@ -1,16 +1,19 @@
 """Teach the embedded model to think: `python -m training.train`.
 
-LoRA (arXiv 2106.09685) on all linear layers, by peft and transformers' Trainer; the loss
-is taken over what the model writes itself, thinking and answer, never over the prompt.
+LoRA (arXiv 2106.09685) on the linear layers above the lowest few, by peft and transformers'
+Trainer; the loss is taken over what the model writes itself, thinking and answer, never over
+the prompt.
 A run that was interrupted goes on from its last whole checkpoint when it is started again.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import shutil
 import sys
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -26,11 +29,11 @@ from safetensors.torch import load_file, save_file
 from transformers import Trainer, TrainingArguments, set_seed
 from transformers.trainer_callback import PrinterCallback
 
-from engine.adapter import TEMPLATE, WEIGHTS
+from engine.adapter import TEMPLATE, WEIGHTS, fingerprint
 from engine.embedded import ADAPTER
 from engine.errors import UserError
 from engine.models import load
-from training.checkpoints import claim, newest
+from training.checkpoints import claim, decided, newest
 from training.choices import Choices
 from training.frozen import freeze
 from training.numbers import half_is_faster, keep_memory
@@ -70,16 +73,19 @@ class Recipe:
 def train(recipe: Recipe, folder: Path, *, device: str = "auto", save_every: int = 50) -> Path:
     """Train an adapter and return its folder, `folder`/adapter; says how it goes on stderr.
 
-    Raises UserError if the folder holds a run of another recipe.
+    Raises UserError if the folder holds a run of another recipe, or the adapter to go on from
+    is not whole.
     """
-    claim(folder, asdict(recipe))
     set_seed(recipe.seed)
+    before = fingerprint(Path(recipe.start)) if recipe.start else ""
     loaded = load(recipe.base, device=device, dtype="float32")
     tokenizer = with_template(loaded.tokenizer)
     samples = [
         sample(tokenizer, example, thinks=thinks)
         for example, thinks in mixture(recipe.examples, recipe.seed)
     ]
+    claim(folder, asdict(recipe) | {"weights before": before, "texts": _digest(samples)})
+    half = decided(folder, "bfloat16", lambda: half_is_faster(torch.device(loaded.device)))
     model = get_peft_model(
         loaded.model,
         LoraConfig(
@@ -92,11 +98,13 @@ def train(recipe: Recipe, folder: Path, *, device: str = "auto", save_every: int
     if recipe.start:
         _go_on(model, Path(recipe.start))
     if loaded.device == "cpu":
-        freeze(model)
+        inner: Any = model.get_base_model()
+        # The output layer is read by `Choices` alone.
+        freeze(inner.model, torch.bfloat16 if half else torch.float32)
         keep_memory()
-    arguments = _arguments(recipe, folder, loaded.device, save_every)
+    arguments = _arguments(recipe, folder, loaded.device, save_every, half=half)
     progress = Progress(folder / RECORD, asdict(recipe), loaded.device_name)
-    progress.record["bfloat16"] = arguments.bf16
+    progress.record["bfloat16"] = half
     if recipe.start:
         progress.record["before"] = _before(Path(recipe.start))
     trainer = _Trainer(
@@ -127,13 +135,24 @@ def _go_on(model: Any, folder: Path) -> None:
     set_peft_model_state_dict(model, weights)
 
 
+def _digest(samples: Iterable[Sample]) -> str:
+    """Changes with any token of the texts: generators may change between two sessions."""
+    found = hashlib.sha256()
+    for each in samples:
+        found.update(repr((each.asked, each.ids)).encode())
+    return found.hexdigest()[:16]
+
+
 def _before(adapter: Path) -> dict[str, Any]:
-    """The record of the run that made an adapter: it lies beside it, or beside its folder."""
+    """The record of the run that made an adapter: it lies beside it, or beside its folder.
+
+    Raises UserError if there is none: the model card tells of every run.
+    """
     for place in (adapter, adapter.parent):
         if (place / RECORD).is_file():
             record: dict[str, Any] = json.loads((place / RECORD).read_text(encoding="utf-8"))
             return record
-    return {}
+    raise UserError(f"There is no {RECORD} beside {adapter}; name an adapter that has its record.")
 
 
 def _numbers(model: Any, below: int) -> str:
@@ -169,7 +188,9 @@ def _row(text: Sample) -> dict[str, list[int]]:
     return {"input_ids": text.ids, "labels": text.labels}
 
 
-def _arguments(recipe: Recipe, folder: Path, device: str, save_every: int) -> TrainingArguments:
+def _arguments(
+    recipe: Recipe, folder: Path, device: str, save_every: int, *, half: bool
+) -> TrainingArguments:
     return TrainingArguments(
         output_dir=str(folder / "checkpoints"),
         max_steps=recipe.steps,
@@ -179,7 +200,7 @@ def _arguments(recipe: Recipe, folder: Path, device: str, save_every: int) -> Tr
         warmup_steps=recipe.warmup,
         lr_scheduler_type="linear",
         weight_decay=0.0,
-        bf16=half_is_faster(torch.device(device)),
+        bf16=half,
         use_cpu=device == "cpu",
         logging_steps=10,
         save_steps=save_every,

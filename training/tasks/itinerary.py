@@ -97,7 +97,7 @@ COLUMNS = ("the number", "the start", "the end", "the means", "the minutes", "th
 
 
 def draw(rng: Random, split: str) -> Network:
-    """Six to eight legs to the goal and two that lead past it."""
+    """Six to eight legs to the goal and two that lead into the way from elsewhere."""
     length, others = rng.randint(6, 8), 2
     stops = rng.sample(mixed(TOWNS, split), length + 1 + others)
     way, aside = stops[: length + 1], stops[length + 1 :]
@@ -111,7 +111,7 @@ def draw(rng: Random, split: str) -> Network:
 
 
 def ask(rng: Random, network: Network) -> str:
-    """The connections in one wording, shuffled, in any layout."""
+    """The connections in one wording, shuffled, as a list."""
     form = rng.choice(CONNECTIONS)
     lines = [
         form.write(a=leg.start, b=leg.end, means=leg.means, n=leg.minutes) for leg in network.legs

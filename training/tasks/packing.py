@@ -107,7 +107,7 @@ def draw(rng: Random, split: str) -> Entries:
 
 
 def ask(rng: Random, spec: Entries) -> str:
-    """The entries in one wording, as lines or as a list."""
+    """The entries in one wording, as a list."""
     form = rng.choice(LINES)
     lines = [
         form.write(item=e.item, group=e.group, n=e.amount, unit=spec.unit) for e in spec.entries

@@ -227,9 +227,9 @@ ACTS = _words(
     """
     welcome tour quiz song dance speech lecture film reading sketch poem duet raffle auction
     toast debate demo review report briefing workshop exercise game puzzle contest vote award
-    juggling magic choir piano drums violin guitar fashion cooking tasting picnic parade drawing
+    juggling magic choir piano flute violin guitar fashion cooking tasting picnic parade drawing
     painting yoga stretching singalong storytelling interview panel story lottery mime banjo
-    trumpet tombola charades bingo karaoke fireworks photo farewell break snack coffee dessert
+    trumpet tombola pantomime bingo karaoke bonfire photo farewell break snack coffee dessert
     """
 )
 
@@ -306,7 +306,7 @@ LOOPS: Pool[tuple[str, str]] = Pool(
     for one in _words(
         """
         price score weight length age mark speed height width page point vote bill coin step hour
-        guest cost level depth size goal reading value amount order seat visit distance number
+        guest cost level depth size share reading value amount order seat visit distance number
         total_cost wage fee load sample rate
         """
     )

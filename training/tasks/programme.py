@@ -55,8 +55,8 @@ class Programme:
 
 WORDINGS = forms(
     """
-    Make a timetable from these notes. The evening begins at {hour:d}:{minute:d} and there are no \
-      breaks between the items.
+    Make a timetable from these notes. The programme begins at {hour:d}:{minute:d} and there are \
+      no breaks between the items.
     We start at {hour:d}:{minute:d}. Put the items into order and write a timetable with begin \
       and end of each.
     Please write the programme as a timetable. It starts at {hour:d}:{minute:d}, and each item \
@@ -71,7 +71,7 @@ WORDINGS = forms(
     Write down the schedule: one line an item, begin and end, starting at {hour:d}:{minute:d}.
     When does each item begin and end? Start at {hour:d}:{minute:d} and write one line for each, \
       in order.
-    Plan the morning from these constraints. It opens at {hour:d}:{minute:d}, and one item \
+    Plan the event from these constraints. It opens at {hour:d}:{minute:d}, and one item \
       follows the other.
     Sort out this programme. The doors open at {hour:d}:{minute:d} with the first item; list all \
       items with their times.
@@ -146,7 +146,7 @@ def draw(rng: Random, split: str) -> Programme:
 
 
 def ask(rng: Random, programme: Programme) -> str:
-    """The items and the end in one style, shuffled, in any layout."""
+    """The items and the end in one style, shuffled, as a list."""
     first, other, end = rng.choice(_STYLES)
     lines = [
         (other if item.after else first).write(
@@ -194,7 +194,9 @@ def _items(style: tuple[Form, Form, Form], lines: list[str]) -> list[Item]:
             items.append(Item(slots["name"], slots.get("after"), slots["who"], int(slots["n"])))
         else:
             return []
-    return [] if last and last in {item.after for item in items} else items
+    if last and (last not in {i.name for i in items} or last in {i.after for i in items}):
+        return []
+    return items
 
 
 def think(programme: Programme) -> str:

@@ -143,9 +143,17 @@ def _fault(have: ast.stmt, want: ast.FunctionDef) -> str | None:
         return f"{want.name} has not the parameters that were asked for."
     if not has_docstring(have):
         return f"{want.name} has no docstring."
+    if _said(have) != _said(want):
+        return f"{want.name} has another docstring than its note."
     if not same_statements(body_of(have), body_of(want)):
         return f"{want.name} does something else than the pseudo-code."
     return None
+
+
+def _said(function: ast.FunctionDef) -> str:
+    """A docstring but for case, the stop at its end and line breaks."""
+    words = (ast.get_docstring(function) or "").casefold().split()
+    return " ".join(words).rstrip(".")
 
 
 def _parameters(function: ast.FunctionDef) -> tuple[list[str], bool]:
@@ -155,13 +163,24 @@ def _parameters(function: ast.FunctionDef) -> tuple[list[str], bool]:
 
 
 def probe(program: Program) -> str:
-    """Calls every function and prints what it returns."""
+    """Calls every function with several values and prints what it returns."""
     lines = []
     for function in program.functions:
         looped = {line.second for line in function.lines if line.kind == "for"}
-        given = ["[3, 8, 5, 12, 1]" if p in looped else "6" for p in function.parameters]
-        lines.append(f"print({function.name}({', '.join(given)}))")
+        for numbers, items in _TRIED:
+            each = iter(numbers)
+            given = [items if p in looped else str(next(each)) for p in function.parameters]
+            lines.append(f"print({function.name}({', '.join(given)}))")
     return "\n".join(lines)
+
+
+# What functions are called with: no two parameters alike, small and large, in the list and not.
+_TRIED = (
+    ((5, 9, 2, 14), "[3, 8, 5, 12, 1]"),
+    ((12, 4, 7, 1), "[12, 4, 30, 4, 7, 12]"),
+    ((1, 40, 3, 8), "[]"),
+    ((30, 3, 12, 5), "[2]"),
+)
 
 
 FAMILY = Family("pseudocode", draw, ask, read, think, write, grade, probe)

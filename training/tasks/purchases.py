@@ -1,4 +1,4 @@
-"""What people paid, in prose, to JSON with a sum in each object and a running total."""
+"""What people paid, to JSON with a sum in each object and a running total."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ WORDINGS = forms(
     Turn the sentences into JSON: one object a person with the name, both amounts, "sum" and \
       "total". The total starts at {start:d} and keeps running.
     The box held {start:d} before. Make a JSON list of who paid what, with the sum for each \
-      person and the total in the box after it.
+      person and the total in the box after each payment.
     I want these payments as JSON. Give each object a sum and the running total, which begins at \
       {start:d}.
     Please convert this to a JSON list. Each person gets one object with both amounts, a sum and \
-      a total; count the total on from {start:d}.
+      a running total; count the total on from {start:d}.
     Make JSON from these notes, one object per person, with "sum" for both amounts and "total" \
       for all sums so far on top of {start:d}.
     Can you give me this as a JSON list? Add a sum per person and a running total. There were \
@@ -52,7 +52,8 @@ WORDINGS = forms(
       starts at {start:d}.
     Here is who paid what. As JSON please, with each person's sum and the total so far, starting \
       from {start:d}.
-    Rewrite these payments as JSON objects with a sum and a total; {start:d} had been paid before.
+    Rewrite these payments as JSON objects with a sum and a running total; {start:d} had been \
+      paid before.
     Bring this into JSON form: name, amounts, sum, and a running total over all people that \
       starts with {start:d}.
     """
@@ -65,7 +66,7 @@ SENTENCES = forms(
     {name:name} gave {a:d} for the {first:noun} and {b:d} for the {second:noun}
     {name:name} had {a:d} to pay for {first:noun} and {b:d} for {second:noun}
     {name:name} put in {a:d} for {first:noun}, then {b:d} for {second:noun}
-    {name:name} paid {first:noun} with {a:d} and {second:noun} with {b:d}
+    {name:name} paid for {first:noun} with {a:d} and for {second:noun} with {b:d}
     {name:name} owes {a:d} for {first:noun} plus {b:d} for {second:noun}
     {name:name}: {first:noun} {a:d}, {second:noun} {b:d}
     {name:name} ({first:noun} {a:d}, {second:noun} {b:d})
@@ -85,7 +86,7 @@ def draw(rng: Random, split: str) -> Purchases:
 
 
 def ask(rng: Random, spec: Purchases) -> str:
-    """The payments in one or two wordings, in any layout."""
+    """The payments in one or two wordings, as a list."""
     used = rng.sample(SENTENCES, rng.choice((1, 1, 2)))
     notes = [
         rng.choice(used).write(name=name, a=a, b=b, first=spec.first, second=spec.second)

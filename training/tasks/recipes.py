@@ -132,7 +132,7 @@ RECIPES = (
         "{many}",
         "list the running sums of the {many}",
         """
-        set {sum} {n}
+        set {sum} 0
         set {list} []
         for {a} {many}
          add {sum} {a}
@@ -179,7 +179,7 @@ RECIPES = (
     Recipe(
         "compare_{many}",
         "{many}, wanted",
-        "count how many {many} are as wanted and how many are not",
+        "say how many more {many} are as wanted than are not",
         """
         set hits 0
         set misses 0
@@ -218,7 +218,7 @@ RECIPES = (
     Recipe(
         "first_{a}_{word}",
         "{many}, limit",
-        "find the first of the {many} {word} the limit",
+        "find the first of the {many} {word} the limit or return {n}",
         """
         for {a} {many}
          if {a} {s} limit
@@ -231,7 +231,7 @@ RECIPES = (
         "{many}, left_out",
         "add up all {many} but one",
         """
-        set {sum} {n}
+        set {sum} 0
         for {a} {many}
          if {a} != left_out
           add {sum} {a}

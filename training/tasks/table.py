@@ -1,4 +1,4 @@
-"""Records in prose to a Markdown table with a sum in each row and a running total."""
+"""Notes to a Markdown table with a sum in each row and a running total."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ SENTENCES = forms(
     {name:name} ({place:name}) has {a:d} {first:noun} and {b:d} {second:noun}
     {name:name} in {place:name} counted {a:d} {first:noun} and {b:d} {second:noun}
     {name:name} went to {place:name} and bought {a:d} {first:noun} and {b:d} {second:noun}
-    {name:name} was in {place:name} for {a:d} {first:noun} and {b:d} {second:noun}
+    {name:name} came to {place:name} for {a:d} {first:noun} and {b:d} {second:noun}
     {name:name} of {place:name} brought {a:d} {first:noun}, then {b:d} {second:noun}
     {name:name} / {place:name} / {a:d} {first:noun} / {b:d} {second:noun}
     {name:name}, {place:name}: {a:d} {first:noun}, {b:d} {second:noun}
@@ -98,7 +98,7 @@ def draw(rng: Random, split: str) -> Ledger:
 
 
 def ask(rng: Random, ledger: Ledger) -> str:
-    """The notes in one or two wordings, in any layout."""
+    """The notes in one or two wordings, as a list."""
     used = rng.sample(SENTENCES, rng.choice((1, 1, 2)))
     notes = [
         rng.choice(used).write(
@@ -158,8 +158,11 @@ def grade(ledger: Ledger, answer: str) -> Verdict:
     found = markdown_rows(answer)
     if found is None:
         return unread("The answer is not one Markdown table alone.")
-    header = compare([ledger.columns], found[:1], ledger.columns)
-    if not header.right:
+    # Most prompts leave the titles to the writer, but not what was counted.
+    titles = [title.casefold() for title in found[0]]
+    things = zip((ledger.first, ledger.second), titles[2:4], strict=False)
+    apart = len(set(titles) - {""}) == len(titles) == len(ledger.columns)
+    if not apart or any(thing.casefold() not in title for thing, title in things):
         return unread("The header of the table has not the columns that were asked for.")
     return compare(cells(ledger), found[1:], ledger.columns)
 
