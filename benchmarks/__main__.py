@@ -8,7 +8,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-from benchmarks.asked import add_race
+from benchmarks.asked import add_race, positive
 from engine.errors import UserError
 
 
@@ -27,14 +27,15 @@ def _arguments() -> argparse.Namespace:
     gpu.add_argument("--shape", default="qwen3-1.7b", help="shape of the random weights")
     gpu.add_argument("--device", default="cuda")
     gpu.add_argument("--dtype", default="bfloat16")
-    gpu.add_argument("--max-new-tokens", type=int, default=256)
+    gpu.add_argument("--max-new-tokens", type=positive, default=256)
     gpu.add_argument("--json", type=Path, default=Path("results/gpu.json"))
     drafting = commands.add_parser("drafting", help="cost of drafting, mask and learning a step")
-    drafting.add_argument("--capacity", type=int, default=32)
+    drafting.add_argument("--capacity", type=positive, default=32)
     drafting.add_argument("--paper", action="store_true", help="the paper's breadths")
     drafting.add_argument("--json", type=Path, default=Path("results/drafting.json"))
     forward = commands.add_parser("forward", help="cost of a forward, as loaded and packed")
     forward.add_argument("--model", default="embedded")
+    forward.add_argument("--device", default="auto")
     forward.add_argument("--dtype", default="auto")
     forward.add_argument("--json", type=Path, default=Path("results/forward.json"))
     return parser.parse_args()

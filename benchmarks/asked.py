@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from engine.errors import UserError
 
 if TYPE_CHECKING:
     from slipstream import Request
@@ -26,7 +29,7 @@ def add_race(
     parser.add_argument("--dtype", default="auto")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--questions", type=Path, required=required, help=questions)
-    parser.add_argument("--limit", type=int, default=limit, help="questions a set")
+    parser.add_argument("--limit", type=positive, default=limit, help="questions a set")
     parser.add_argument("--max-new-tokens", type=int, default=tokens, help="of the answer")
     parser.add_argument("--capacity", default="auto")
     parser.add_argument("--temperature", type=float, default=0.0)
@@ -35,13 +38,34 @@ def add_race(
     parser.add_argument("--json", type=Path, default=Path(f"results/{name}.json"))
 
 
+def positive(text: str) -> int:
+    """A whole number above zero, as a type for argparse."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is too small; choose 1 or more")
+    return number
+
+
+def named(given: str, known: Iterable[str], what: str) -> tuple[str, ...]:
+    """The names in a list with commas. Raises UserError for one that is not known."""
+    names = tuple(name.strip() for name in given.split(",") if name.strip())
+    known = tuple(known)
+    for name in names:
+        if name not in known:
+            raise UserError(f"There is no {what} {name!r}; choose from {', '.join(known)}.")
+    return names
+
+
 def race_of(
     args: argparse.Namespace, prompt: str, lanes: tuple[str, ...], **thinking: Any
 ) -> Request:
-    """The race on one prompt; `thinking`: further fields of the request."""
-    from slipstream import Request  # `--help` needs no torch
+    """The race on one prompt, held to the bounds; `thinking`: further fields of the request.
 
-    return Request(
+    Raises UserError for what cannot be run, so it is made before a model is loaded.
+    """
+    from slipstream.request import Bounds, Request  # `--help` needs no torch
+
+    request = Request(
         prompt,
         lanes=lanes,
         max_new_tokens=args.max_new_tokens,
@@ -51,3 +75,4 @@ def race_of(
         capacity=args.capacity,
         **thinking,
     )
+    return request.checked(Bounds())

@@ -9,7 +9,7 @@ from statistics import median
 
 import torch
 
-from benchmarks.report import save, table
+from benchmarks.report import room_for, save, table
 from engine.drafter import Drafter
 from engine.target import TreeMask
 from racer import Racer
@@ -25,6 +25,7 @@ SHARES = [0.5, 0.2, 0.1, 0.06, 0.05, 0.04, 0.03, 0.02]
 
 def run(args: argparse.Namespace) -> None:
     """Milliseconds a step, split, behind contexts of 500 to 16,000 tokens."""
+    room_for(args.json)
     rows, results = [], {}
     for context in CONTEXTS:
         cost = _cost(context, args.capacity, likeliest=not args.paper)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Callable
 from statistics import median
 from typing import Any
@@ -11,9 +10,11 @@ from typing import Any
 import torch
 from transformers import DynamicCache
 
+from benchmarks.device import device_of, timed
 from benchmarks.peers import as_loaded
-from benchmarks.report import save, table
+from benchmarks.report import room_for, save, table
 from engine.cost import SIZES
+from engine.kv import cache_argument
 from engine.target import Target
 from engine.tree import LOGITS, DraftTree
 from slipstream import load
@@ -24,16 +25,17 @@ ROUNDS = 15
 
 def run(args: argparse.Namespace) -> None:
     """Median milliseconds of a forward of 1 … 64 tokens behind a past of 300."""
-    args.device = "auto"
-    model = load(args.model, dtype=args.dtype)
-    engine, plain = _engine(Target(model.loaded.model)), _plain(as_loaded(args))
+    room_for(args.json)
+    model = load(args.model, device=args.device, dtype=args.dtype)
+    device = device_of(model.loaded.model)
+    forwards = {"as loaded": _plain(as_loaded(args)), "engine": _engine(model.loaded.model)}
     times: dict[str, dict[int, list[float]]] = {
-        name: {size: [] for size in SIZES} for name in ("as loaded", "engine")
+        name: {size: [] for size in SIZES} for name in forwards
     }
     for _ in range(ROUNDS):
         for size in SIZES:
-            for name, forward in (("as loaded", plain), ("engine", engine)):
-                times[name][size].append(_timed(forward, size))
+            for name, forward in forwards.items():
+                times[name][size].append(_timed(forward, size, device))
     rows, results = [], {}
     for name, by_size in times.items():
         cost = {size: median(by_size[size]) for size in SIZES}
@@ -45,8 +47,10 @@ def run(args: argparse.Namespace) -> None:
     save(args, model, results)
 
 
-def _engine(target: Target) -> Callable[[int], None]:
-    for _ in target.prefill(list(range(1, PAST + 1))):
+def _engine(model: Any) -> Callable[[int], None]:
+    """A forward as the lanes run it: a tree behind their own cache."""
+    target = Target(model)
+    for _ in target.prefill(_past()):
         pass
 
     def forward(size: int) -> None:
@@ -54,7 +58,6 @@ def _engine(target: Target) -> Callable[[int], None]:
         for node in range(size - 1):
             tree.add(node, 2, LOGITS)
         target.score(target.lay_out(tree))
-        target.synchronise()
         target.pretend(PAST)
 
     return forward
@@ -62,19 +65,23 @@ def _engine(target: Target) -> Callable[[int], None]:
 
 @torch.inference_mode()
 def _plain(model: Any) -> Callable[[int], None]:
-    cache = DynamicCache(config=model.config)
-    name = Target(model)._cache_name
-    model(torch.tensor([list(range(1, PAST + 1))]), **{name: cache})
+    """A forward as transformers runs it, behind its own cache."""
+    device, store = device_of(model), DynamicCache(config=model.config)
+    cache = {cache_argument(model): store}
+    model(torch.tensor([_past()], device=device), **cache)
 
     @torch.inference_mode()
     def forward(size: int) -> None:
-        model(torch.full((1, size), 2), **{name: cache})
-        cache.crop(-size)
+        model(torch.full((1, size), 2, device=device), **cache)
+        store.crop(-size)
 
     return forward
 
 
-def _timed(forward: Callable[[int], None], size: int) -> float:
-    began = time.perf_counter()
-    forward(size)
-    return time.perf_counter() - began
+def _past() -> list[int]:
+    return list(range(1, PAST + 1))
+
+
+def _timed(forward: Callable[[int], None], size: int, device: torch.device) -> float:
+    _, seconds = timed(lambda: forward(size), device)
+    return seconds

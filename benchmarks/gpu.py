@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from transformers import AutoModelForCausalLM, Qwen3Config
 
-from benchmarks.report import save, table
+from benchmarks.report import room_for, save, table
 from engine.capacity import Auto, Capacity, Fixed
 from engine.cost import SIZES
 from engine.drafter import Drafter, NoDraft
@@ -22,6 +22,7 @@ from engine.events import Compare, Finish
 from engine.loop import Limit, Written, decode
 from engine.machine import Machine, ready, timed_forward
 from engine.models import load
+from engine.placement import choose_device, choose_dtype, device_name
 from engine.race import Lane, race
 from engine.sampling import Sampler
 from engine.text import TextPieces
@@ -66,31 +67,28 @@ SHAPES: dict[str, dict[str, Any]] = {
 def run(args: argparse.Namespace) -> None:
     """Measure on `--device`; prints tables and writes JSON.
 
-    Raises UserError where the device or the shape does not exist.
+    Raises UserError where the device, the number format or the shape does not exist, or
+    where a lane fails.
     """
-    if args.device.startswith("cuda") and not torch.cuda.is_available():
-        raise UserError("There is no CUDA device here; name another with --device.")
-    model, prompt = _model(args)
+    room_for(args.json)
+    device = choose_device(args.device)
+    model, prompt = _model(args, device)
     machine = ready(model)
     results: dict[str, Any] = {
-        "device": _device_name(args.device),
+        "device": device_name(device),
         "dtype": str(model.dtype),
         "load_cost": machine.cost.base,
         "tolerance": machine.tolerance,
         "forward": _forward_costs(machine),
         "lanes": _lanes(machine, prompt, args.max_new_tokens),
     }
-    if args.device.startswith("cuda"):
-        results["peak_bytes"] = torch.cuda.max_memory_allocated()
+    if device.type == "cuda":
+        results["peak_bytes"] = torch.cuda.max_memory_allocated(device)
         print(f"\npeak memory {results['peak_bytes'] / 2**30:.2f} GiB")
     save(args, None, results)
 
 
-def _device_name(device: str) -> str:
-    return torch.cuda.get_device_name(device) if device.startswith("cuda") else device
-
-
-def _model(args: argparse.Namespace) -> tuple[Any, list[int]]:
+def _model(args: argparse.Namespace, device: torch.device) -> tuple[Any, list[int]]:
     """The model, and a prompt of 300 ids for it."""
     if args.model:
         loaded = load(args.model, device=args.device, dtype=args.dtype)
@@ -98,12 +96,11 @@ def _model(args: argparse.Namespace) -> tuple[Any, list[int]]:
         return loaded.model, loaded.tokenizer(text)["input_ids"][:300]
     if args.shape not in SHAPES:
         raise UserError(f"There is no shape {args.shape!r}; choose from {', '.join(SHAPES)}.")
+    dtype = choose_dtype(args.dtype, device)
     torch.manual_seed(0)
     config = Qwen3Config(max_position_embeddings=40_960, **SHAPES[args.shape])
-    with torch.device(args.device):
-        model = AutoModelForCausalLM.from_config(
-            config, dtype=getattr(torch, args.dtype), attn_implementation="sdpa"
-        )
+    with device:
+        model = AutoModelForCausalLM.from_config(config, dtype=dtype, attn_implementation="sdpa")
     return model.eval().requires_grad_(False), [(31 * i) % 997 % 500 for i in range(300)]
 
 
@@ -163,6 +160,8 @@ def _race(
     rows: dict[str, dict[str, Any]] = {}
     for event in race(lanes, text, machine.tolerance / max(sampler.temperature, 1e-5)):
         if isinstance(event, Finish):
+            if event.reason == "error":
+                raise UserError(f"Lane {event.lane} failed: {event.message}")
             extra = {"lane": event.lane, "temperature": sampler.temperature, "gap": None}
             rows[event.lane] = {**event.totals, **extra, "reason": event.reason, "identical": True}
         elif isinstance(event, Compare) and event.complete:

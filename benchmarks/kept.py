@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.trial import Trial
+from benchmarks.trial import Trial, trials
 from engine.errors import UserError
-from slipstream import Request
+from slipstream import Model, Request
 
 
 class Kept:
@@ -29,6 +30,12 @@ class Kept:
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(about) + "\n", encoding="utf-8")
+
+    def trials(self, model: Model, name: str, request: Request) -> list[Trial]:
+        """The trials of this race on `model`, under the name that its question has now."""
+        found = self.race(request, partial(trials, model, name, request))
+        # The same prompt may stand under another name in the file.
+        return [replace(trial, question=name) for trial in found]
 
     def race(self, request: Request, measure: Callable[[], list[Trial]]) -> list[Trial]:
         """The trials of this very race, measured if they are not in the file."""

@@ -69,7 +69,10 @@ def evenly(questions: Sequence[Question], limit: int) -> list[Question]:
 
 
 def lines_of(path: Path) -> list[Question]:
-    """Every question of one file. Raises UserError for a line that is none, or no such file."""
+    """Every question of one file.
+
+    Raises UserError for a line that is none, a file without any, or no such file.
+    """
     questions = []
     try:
         text = path.read_text(encoding="utf-8")
@@ -83,4 +86,6 @@ def lines_of(path: Path) -> list[Question]:
             )
         except (ValueError, KeyError, IndexError, TypeError) as error:
             raise UserError(f"{path.name}, line {number}, is not a benchmark question.") from error
+    if not questions:
+        raise UserError(f"{path} holds no question; name a file with one a line.")
     return questions

@@ -10,16 +10,16 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
-from statistics import geometric_mean, mean, median
+from statistics import mean, median
 
 from benchmarks import sweeps
-from benchmarks.asked import race_of
+from benchmarks.asked import named, race_of
 from benchmarks.kept import Kept
+from benchmarks.lanes import lanes_of, of_lane
 from benchmarks.questions import Question, evenly, lines_of
-from benchmarks.report import save, table
-from benchmarks.trial import Trial, trials
-from engine.errors import UserError
+from benchmarks.report import counted, room_for, save, signed, table
+from benchmarks.savings import covered, saved, speed_up
+from benchmarks.trial import Trial
 from slipstream import Model, Request, load
 from slipstream.lanes import LANES
 from training.fresh import BENCHMARK, fresh
@@ -31,15 +31,15 @@ ITERATIVE = ("ssr", "ssr-separate")
 def run(args: argparse.Namespace) -> None:
     """Race the questions, print the tables asked for, write JSON and the figures.
 
-    Raises UserError for a lane or a file that does not exist.
+    Raises UserError for what was asked for and cannot be run, before a model is loaded.
     """
-    lanes = tuple(args.lanes.split(","))
-    unknown = [lane for lane in lanes if lane not in LANES]
-    if unknown:
-        raise UserError(f"There is no lane {unknown[0]!r}; choose from {', '.join(LANES)}.")
+    lanes = named(args.lanes, LANES, "lane")
+    kinds = named(args.sweep, sweeps.KINDS, "sweep")
     questions = _questions(args)
-    model = load(args.model, device=args.device, dtype=args.dtype)
     requests = [(f"{q.category} {q.id}", _request(args, q.prompt, lanes)) for q in questions]
+    for path in (args.json, args.figure):
+        room_for(path)
+    model = load(args.model, device=args.device, dtype=args.dtype)
 
     kept = Kept(args.json.with_suffix(".trials.jsonl"), model.about(), resume=args.resume)
     found = list(_raced(model, requests, kept))
@@ -51,8 +51,8 @@ def run(args: argparse.Namespace) -> None:
     results: dict[str, object] = {"lanes": found}
     if args.ablation:
         results["ablation"] = _ablations(model, requests, kept)
-    if args.sweep:
-        results["sweeps"] = sweeps.run(model, requests, args.sweep.split(","), args.figure)
+    if kinds:
+        results["sweeps"] = sweeps.run(model, requests, kinds, kept, args.figure)
     save(args, model, results)
 
 
@@ -81,74 +81,23 @@ def _request(args: argparse.Namespace, prompt: str, lanes: tuple[str, ...]) -> R
 
 def _raced(model: Model, requests: Sequence[tuple[str, Request]], kept: Kept) -> Iterator[Trial]:
     for name, request in requests:
-        # The same prompt may stand under another name in the file of what was measured.
-        done = [
-            replace(trial, question=name)
-            for trial in kept.race(request, partial(trials, model, name, request))
-        ]
-        own = {trial.lane: trial for trial in done}
-        times = ", ".join(f"{lane} {trial.seconds:.1f}" for lane, trial in own.items())
+        done = kept.trials(model, name, request)
+        times = ", ".join(f"{trial.lane} {trial.seconds:.1f}" for trial in done)
         print(f"  {name}: {times} s", file=sys.stderr, flush=True)
         yield from done
 
 
-def _lanes(found: Sequence[Trial]) -> list[str]:
-    return list(dict.fromkeys(trial.lane for trial in found))
-
-
-def _of(found: Sequence[Trial], lane: str) -> list[Trial]:
-    return [trial for trial in found if trial.lane == lane]
-
-
-def _pairs(found: Sequence[Trial], lane: str, over: str) -> list[tuple[float, float]]:
-    """Seconds of `over` and of `lane` on each question on which `lane` wrote the same text."""
-    theirs = {trial.question: trial.seconds for trial in _of(found, over)}
-    return [
-        (theirs[trial.question], trial.seconds)
-        for trial in _of(found, lane)
-        if trial.identical and trial.question in theirs
-    ]
-
-
-def saved(found: Sequence[Trial], lane: str, over: str = "vanilla") -> float | None:
-    """Share of the seconds of `over` that `lane` saves, all identical runs together."""
-    pairs = _pairs(found, lane, over)
-    theirs = sum(before for before, _ in pairs)
-    return 1 - sum(after for _, after in pairs) / theirs if theirs else None
-
-
-def speed_up(found: Sequence[Trial], lane: str, over: str = "vanilla") -> float | None:
-    """Geometric mean over the identical runs of how much sooner `lane` is done."""
-    pairs = _pairs(found, lane, over)
-    return geometric_mean(before / after for before, after in pairs) if pairs else None
-
-
-def covered(own: Sequence[Trial]) -> float:
-    """Share of the answer tokens that came out of a draft, as its beginning or recovered."""
-    tokens = sum(trial.answer for trial in own)
-    return sum(trial.prefix + trial.suffix for trial in own) / tokens if tokens else 0.0
-
-
-def _share(value: float | None) -> str:
-    return "–" if value is None else f"{value:+.1%}"
-
-
-def _right(own: Sequence[Trial]) -> str:
-    checked = [trial.right for trial in own if trial.right is not None]
-    return f"{sum(checked)}/{len(checked)}" if checked else "–"
-
-
 def _print_latency(found: Sequence[Trial]) -> None:
     """Latency against vanilla, first answer token, what was reused."""
-    rows = []
-    for lane in _lanes(found):
-        own = _of(found, lane)
+    rows, lanes = [], lanes_of(found)
+    for lane in lanes:
+        own = of_lane(found, lane)
         firsts = [trial.first for trial in own if trial.first is not None]
         rows.append(
             (
                 lane,
                 f"{mean(t.seconds for t in own):.2f}",
-                _share(saved(found, lane)),
+                signed(saved(found, lane)),
                 "–" if (times := speed_up(found, lane)) is None else f"{times:.2f}",
                 f"{mean(firsts):.2f}" if firsts else "–",
                 f"{mean(t.forwards for t in own):.0f}",
@@ -158,8 +107,8 @@ def _print_latency(found: Sequence[Trial]) -> None:
                 f"{mean(t.prefix for t in own):.1f}",
                 f"{mean(t.suffix for t in own):.1f}",
                 f"{covered(own):.0%}",
-                f"{sum(t.identical for t in own)}/{len(own)}",
-                _right(own),
+                counted(t.identical if "vanilla" in lanes else None for t in own),
+                counted(t.right for t in own),
             )
         )
     head = (
@@ -167,7 +116,7 @@ def _print_latency(found: Sequence[Trial]) -> None:
         "drafts", "prefix", "suffix", "covered", "identical", "right",
     )  # fmt: skip
     print(table(head, rows))
-    closed = [trial.closed_by or "not at all" for trial in _of(found, _lanes(found)[0])]
+    closed = [trial.closed_by or "not at all" for trial in of_lane(found, lanes[0])]
     counts = ", ".join(f"{closed.count(by)} {by}" for by in dict.fromkeys(closed))
     print(f"thinking closed by: {counts}")
     for trial in found:
@@ -178,8 +127,8 @@ def _print_latency(found: Sequence[Trial]) -> None:
 def _print_stages(found: Sequence[Trial]) -> None:
     """Mean seconds of each stage; the draft's are hidden in the thinking's."""
     rows = []
-    for lane in _lanes(found):
-        own = _of(found, lane)
+    for lane in lanes_of(found):
+        own = of_lane(found, lane)
         stages = [f"{mean(t.stages[name] for t in own):.2f}" for name in own[0].stages]
         rows.append((lane, *stages[:2], f"{mean(t.beside for t in own):.2f}", *stages[2:]))
     head = ("stages, s", "prefill", "thinking", "draft (hidden)", "verify", "continuation")
@@ -189,8 +138,8 @@ def _print_stages(found: Sequence[Trial]) -> None:
 def _print_slow_down(found: Sequence[Trial]) -> None:
     """How much slower a thinking step is while a draft is written beside it."""
     print("\nthinking step with a draft beside it against one without (same lane, same run)")
-    for lane in _lanes(found):
-        ratios = [t.slow_down for t in _of(found, lane) if t.slow_down is not None]
+    for lane in lanes_of(found):
+        ratios = [t.slow_down for t in of_lane(found, lane) if t.slow_down is not None]
         if ratios:
             print(f"  {lane:12} {median(ratios):.3f} (median of {len(ratios)} questions)")
 
@@ -202,7 +151,7 @@ def _ablations(
     halves = list(_raced(model, [(n, replace(r, lanes=HALVES)) for n, r in requests], kept))
     rows = []
     for lane in HALVES[1:]:
-        own, share = _of(halves, lane), saved(halves, lane)
+        own, share = of_lane(halves, lane), saved(halves, lane)
         ratio = "–" if share is None else f"{1 / (1 - share):.3f}"
         rows.append(
             (
@@ -214,16 +163,21 @@ def _ablations(
         )
     print(f"\n{table(('reuse', '× vanilla', 'prefix', 'suffix'), rows)}")
     again = list(_raced(model, [(n, replace(r, lanes=ITERATIVE)) for n, r in requests], kept))
-    share = _draft_time_saved(again)
-    print(f"\niterative against separate drafts: {_share(share)} of the time with a draft open")
+    share = _saved_a_drafted_token(again)
+    print("\nseconds of thinking steps with a draft beside them, for each drafted token")
+    print(f"  saved by iterative against separate drafts: {signed(share)}")
     return {"halves": halves, "iterative": again}
 
 
-def _draft_time_saved(found: Sequence[Trial]) -> float | None:
-    """Share of the seconds per drafted token that checking the last draft first saves."""
+def _saved_a_drafted_token(found: Sequence[Trial]) -> float | None:
+    """Share of the seconds per drafted token that checking the last draft first saves.
+
+    Whole steps are counted, the thinking's own rows included: what was drafted beside them
+    has no clock of its own.
+    """
     rates = []
     for lane in ITERATIVE:
-        own = _of(found, lane)
+        own = of_lane(found, lane)
         tokens = sum(trial.drafted for trial in own)
         rates.append(sum(trial.beside for trial in own) / tokens if tokens else None)
     iterative, separate = rates

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
 
+from engine.errors import UserError
 from slipstream import Model
 
 
@@ -26,11 +26,28 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join([text(head), "  ".join("─" * width for width in widths), *map(text, rows)])
 
 
-def geometric_mean(values: Sequence[float]) -> float:
-    """Geometric mean; nan for none."""
-    if not values:
-        return math.nan
-    return math.exp(sum(math.log(value) for value in values) / len(values))
+def signed(share: float | None) -> str:
+    """A share in percent with its sign; a dash for none."""
+    return "–" if share is None else f"{share:+.1%}"
+
+
+def counted(verdicts: Iterable[bool | None]) -> str:
+    """How many of the verdicts are a yes; a dash where none was given."""
+    given = [verdict for verdict in verdicts if verdict is not None]
+    return f"{sum(given)}/{len(given)}" if given else "–"
+
+
+def room_for(path: Path) -> None:
+    """Make the folder of `path` before anything is measured: hours must not end at a slip.
+
+    Raises UserError where no such file can be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"{path.parent} cannot be made a folder; name another file.") from error
+    if path.is_dir():
+        raise UserError(f"{path} is a folder; name a file in it.")
 
 
 def save(args: argparse.Namespace, model: Model | None, results: Any) -> None:

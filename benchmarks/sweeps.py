@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.report import table
-from benchmarks.trial import Trial, trials
-from engine.errors import UserError
+from benchmarks.kept import Kept
+from benchmarks.lanes import of_lane
+from benchmarks.report import signed, table
+from benchmarks.savings import reused, saved
+from benchmarks.trial import Trial
 from slipstream import Model, Request
+
+Race = Callable[[str, Request], list[Trial]]
+"""What gives the trials of a question's race, measured now or before."""
 
 LANES = ("vanilla", "ssr")
 POINTS = tuple(i / 10 for i in range(1, 10))
@@ -22,30 +28,33 @@ class Point:
     """Means over the questions at one setting.
 
     at: share of the thinking, or of the budget asked for. saved: share of vanilla's
-    seconds. prefix, suffix: share of the answer's tokens that were reused that way.
+    seconds over the identical runs, None where there is none. prefix, suffix: share of the
+    answer's tokens that were reused that way.
     """
 
     at: float
-    saved: float
+    saved: float | None
     prefix: float
     suffix: float
 
 
 def run(
-    model: Model, requests: Sequence[tuple[str, Request]], kinds: Sequence[str], figure: Path
-) -> dict[str, list[dict[str, float]]]:
+    model: Model,
+    requests: Sequence[tuple[str, Request]],
+    kinds: Sequence[str],
+    kept: Kept,
+    figure: Path,
+) -> dict[str, list[dict[str, float | None]]]:
     """Sweep each of `kinds`, print a table and write a figure beside `figure`.
 
-    Raises UserError for a sweep that does not exist.
+    kinds: keys of KINDS. kept: every race of a sweep is kept there, or taken from there.
     """
-    found: dict[str, list[dict[str, float]]] = {}
+    found: dict[str, list[dict[str, float | None]]] = {}
     for kind in kinds:
-        if kind not in KINDS:
-            raise UserError(f"There is no sweep {kind!r}; choose from {', '.join(KINDS)}.")
-        points = KINDS[kind](model, requests)
+        points = KINDS[kind](partial(kept.trials, model), requests)
         found[kind] = [asdict(point) for point in points]
         rows = [
-            (f"{p.at:.0%}", f"{p.saved:+.1%}", f"{p.prefix:.0%}", f"{p.suffix:.0%}") for p in points
+            (f"{p.at:.0%}", signed(p.saved), f"{p.prefix:.0%}", f"{p.suffix:.0%}") for p in points
         ]
         print(f"\n{table((kind, 'saved', 'prefix', 'suffix'), rows)}")
         path = figure.with_name(f"{figure.stem}-{kind}.html")
@@ -54,30 +63,30 @@ def run(
     return found
 
 
-def _draft_points(model: Model, requests: Sequence[tuple[str, Request]]) -> list[Point]:
+def _draft_points(race: Race, requests: Sequence[tuple[str, Request]]) -> list[Point]:
     """One draft at 10 … 90% of each question's own thinking, which is measured first."""
     lengths = {}
     for name, request in requests:
-        (alone,) = trials(model, name, replace(request, lanes=("vanilla",)))
+        (alone,) = race(name, replace(request, lanes=("vanilla",)))
         lengths[name] = alone.thinking
 
     def asked(name: str, request: Request, share: float) -> Request:
         return replace(request, draft_at=max(1, round(share * lengths[name])), draft_every=0)
 
-    return _swept(model, requests, POINTS, asked)
+    return _swept(race, requests, POINTS, asked)
 
 
-def _budgets(model: Model, requests: Sequence[tuple[str, Request]]) -> list[Point]:
+def _budgets(race: Race, requests: Sequence[tuple[str, Request]]) -> list[Point]:
     """Other thinking budgets, with the draft points as asked for."""
 
     def asked(name: str, request: Request, share: float) -> Request:
         return replace(request, thinking_budget=max(1, round(share * request.thinking_budget)))
 
-    return _swept(model, requests, BUDGETS, asked)
+    return _swept(race, requests, BUDGETS, asked)
 
 
 def _swept(
-    model: Model,
+    race: Race,
     requests: Sequence[tuple[str, Request]],
     shares: Sequence[float],
     asked: Callable[[str, Request, float], Request],
@@ -87,21 +96,14 @@ def _swept(
     for share in shares:
         found: list[Trial] = []
         for name, request in requests:
-            found += trials(model, name, replace(asked(name, request, share), lanes=LANES))
+            found += race(name, replace(asked(name, request, share), lanes=LANES))
         points.append(_point(share, found))
     return points
 
 
 def _point(at: float, found: Sequence[Trial]) -> Point:
-    own = [trial for trial in found if trial.lane == "ssr"]
-    plain = sum(trial.seconds for trial in found if trial.lane == "vanilla")
-    answer = max(1, sum(trial.answer for trial in own))
-    return Point(
-        at,
-        1 - sum(trial.seconds for trial in own) / plain,
-        sum(trial.prefix for trial in own) / answer,
-        sum(trial.suffix for trial in own) / answer,
-    )
+    prefix, suffix = reused(of_lane(found, "ssr"))
+    return Point(at, saved(found, "ssr"), prefix, suffix)
 
 
 KINDS = {"draft-point": _draft_points, "budget": _budgets}
