@@ -92,7 +92,7 @@
       }
       return d;
     }
-    return { lines, moment, measure: () => { measured = 0; }, root: image };
+    return { lines, moment, measure: () => { measured = 0; } };
   }
 
   S.chartView = chartView;

@@ -2,7 +2,7 @@
 (function (root) {
   "use strict";
   const S = (root.Slipstream = root.Slipstream || {});
-  const { el } = S.draw;
+  const { el, put } = S.draw;
   const SOURCES = ["retrieval", "logits", "both", "prefix", "suffix"];
   const DASHES = ["solid", "solid", "dash", "dot", "dashdot", "longdash"];
   const SYMBOLS = { root: "square", bonus: "circle-open", retrieval: "circle", logits: "diamond", both: "star", prefix: "triangle-up", suffix: "triangle-down", target: "circle-open" };
@@ -200,10 +200,20 @@
       const ink = colours(panel);
       const traces = TRACES[chosen]({ ...now, say, ink });
       note.textContent = say(traces.length ? "closeup." + chosen + ".how" : "closeup." + chosen + ".none", { lane: now.laneName });
-      plotly.react(plot, traces, layoutOf(chosen, say, ink, now), { displaylogo: false, responsive: true, modeBarButtonsToRemove: ["select2d", "lasso2d", "toImage", "autoScale2d"], scrollZoom: chosen === "tree" });
+      const drawing = plotly.react(plot, traces, layoutOf(chosen, say, ink, now), { displaylogo: false, responsive: true, modeBarButtonsToRemove: ["select2d", "lasso2d", "toImage", "autoScale2d"], scrollZoom: chosen === "tree" });
+      drawing.catch((error) => console.warn(error));
     }
 
-    open.addEventListener("click", toggle);
+    open.addEventListener("click", () => toggle().catch((error) => console.warn(error)));
+    tabs.append(...TABS.map((name) => {
+      const tab = el("button", "toggle");
+      tab.type = "button";
+      tab.addEventListener("click", () => {
+        chosen = name;
+        label(say);
+      });
+      return tab;
+    }));
 
     function label(next) {
       say = next;
@@ -211,18 +221,10 @@
       open.textContent = say(body.hidden ? "closeup.open" : "close");
       if (failed) note.textContent = say("closeup.failed");
       tabs.setAttribute("aria-label", say("closeup"));
-      tabs.replaceChildren(...TABS.map((name) => {
-        const tab = el("button", "toggle", say("closeup." + name));
-        tab.type = "button";
-        tab.setAttribute("aria-pressed", String(name === chosen));
-        tab.addEventListener("click", () => {
-          chosen = name;
-          label(say);
-          draw();
-          tabs.children[TABS.indexOf(name)].focus();
-        });
-        return tab;
-      }));
+      TABS.forEach((name, i) => {
+        put(tabs.children[i], say("closeup." + name));
+        tabs.children[i].setAttribute("aria-pressed", String(name === chosen));
+      });
       draw();
     }
     return { draw, label };

@@ -28,7 +28,7 @@
         return pointed(stop);
       },
       tell: player.announce,
-      end: () => tools.tour.focus(),
+      end: () => (page.classList.contains("presenting") ? tools.present : tools.tour).focus(), // that view has no tour
     });
 
     function pointed({ part, lane }) {
@@ -46,9 +46,14 @@
 
     /** Open a file of the visitor's own; what is on the page stays where that fails. */
     async function file(chosen) {
-      const found = await S.recording.read(chosen);
-      if (!found.events) player.notice(() => say(found.problem, found.values), "bad");
-      else if (!player.open(found.events, null)) player.notice(() => say("file.busy"), "bad");
+      try {
+        const found = await S.recording.read(chosen);
+        if (!found.events) player.notice(() => say(found.problem, found.values), "bad");
+        else if (!player.open(found.events, null)) player.notice(() => say("file.busy"), "bad");
+      } catch (error) {
+        console.warn(error); // whatever a file may hold, the page stays and says so
+        player.notice(() => say("file.cut"), "bad");
+      }
     }
 
     const files = (event) => event.dataTransfer && Array.from(event.dataTransfer.types).includes("Files");
@@ -69,13 +74,13 @@
 
     // ---- saving --------------------------------------------------------------------
 
-    /** Make what was asked for; a browser that cannot says so. */
+    /** Make what was asked for; a browser that cannot says so, and so does a page whose machine is gone. */
     async function save(key) {
       try {
         await { recording, page: exported, table, link, lanes: () => image("lanes"), tree: () => image("treePanel"), timeline: () => image("timePanel") }[key]();
       } catch (error) {
         console.warn(error);
-        player.notice(() => say("save.failed"), "bad");
+        player.notice(() => say(error.name === "NetworkError" ? "error.connection" : "save.failed"), "bad");
       }
     }
 
@@ -87,9 +92,12 @@
     }
 
     async function exported() {
-      const shell = await outside.shell();
-      const data = S.recording.format(events()).replace(/</g, "\\u003c");
-      S.share.save(new Blob([shell.replace("<!--recording" + "-->", () => data)], { type: "text/html" }), name(".html"));
+      const shell = await outside.shell(), { meta } = player;
+      const told = meta && { title: meta.title, about: meta.about }; // its name leads nowhere from there
+      // The holes are in ui/export.py; this script is in the page too, so it does not spell them.
+      const fill = (page, hole, data) => page.replace(`<!--${hole}-->`, () => data.replace(/</g, "\\u003c"));
+      const filled = fill(fill(shell, "recording", S.recording.format(events())), "meta", JSON.stringify(told));
+      S.share.save(new Blob([filled], { type: "text/html" }), name(".html"));
     }
 
     async function table() {
@@ -102,9 +110,9 @@
 
     async function link() {
       // A run of the visitor's own is at no address: nobody else could open it there.
-      const there = player.meta || outside.own === player.story.run.id;
+      const there = player.meta || (outside.own && outside.own === player.story.run.id);
       if (!there) return player.notice(() => say("save.link.none"));
-      const address = S.share.link(location.href, player.meta && player.meta.name, controls.t);
+      const address = S.share.link(location.href, player.meta && player.meta.name, controls.now);
       let copied = true;
       try {
         await navigator.clipboard.writeText(address);
@@ -147,7 +155,11 @@
       present: () => { if (!tools.present.disabled) present(!presenting()); },
       full,
       help: help.open,
-      leave: () => (tour.running ? tour.end() : presenting() ? present(false) : undefined),
+      // One thing at a time, the topmost first.
+      leave: () => {
+        if (tour.running) tour.end();
+        else if (!player.dismiss() && presenting()) present(false);
+      },
     };
     document.addEventListener("keydown", (event) => {
       // A click beside its buttons takes the focus out of a dialog; the keys stay with it all the same.

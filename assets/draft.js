@@ -42,8 +42,8 @@
     let shown = { id: 0, pieces: 0, stands: -1 };
 
     function put(node, words) {
-      if (node.textContent !== words) node.textContent = words;
-      if (node.title !== words) node.title = words;
+      S.draw.put(node, words);
+      if (node.title !== words) node.title = words; // the line may be cut
     }
 
     /** Bring the section to the lane's newest draft as it is in `state`. */
@@ -86,12 +86,7 @@
       const at = broke.getBoundingClientRect(), room = scroll.getBoundingClientRect();
       if (at.top < room.top || at.bottom > room.bottom) scroll.scrollTop += at.top - room.top - room.height / 2;
     }
-
-    function clear() {
-      body.replaceChildren();
-      shown = { id: 0, pieces: 0, stands: -1 };
-    }
-    return { root: section, show, clear, box: scroll };
+    return { root: section, show };
   }
 
   S.draftView = draftView;

@@ -12,6 +12,16 @@
     return node;
   }
 
+  /** Set a text only where it changed: an untouched node costs no layout. */
+  function put(node, text) {
+    if (node.textContent !== text) node.textContent = text;
+  }
+
+  /** Hand the focus of who uses keys on from a control that is about to hide or be disabled: else it would be lost. */
+  function passFocus(from, to) {
+    if (from.matches(":focus-visible")) to.focus({ preventScroll: true }); // after a click the keys are the player's
+  }
+
   function svg(tag, attributes, text) {
     const node = document.createElementNS(SVG, tag);
     for (const name in attributes) node.setAttribute(name, attributes[name]);
@@ -33,10 +43,14 @@
     return image;
   }
 
-  /** Draws draft trees into `panel`, scaled to fit down to a size that can still be read, then scrolling. */
-  function treeView(panel) {
+  /**
+   * Draws draft trees into `panel`, scaled to fit down to a size that can still be read, then scrolling.
+   * `told(words)` is called with what a node is when it is reached by key, and with "" when it is left.
+   */
+  function treeView(panel, told) {
     const scroll = el("div", "tree-scroll");
     scroll.tabIndex = 0;
+    scroll.setAttribute("role", "group");
     const image = svg("svg", { class: "tree", role: "img" });
     const nothing = el("p", "nothing");
     scroll.append(image, nothing);
@@ -44,30 +58,49 @@
     const lines = svg("g", {}), boxes = svg("g", {});
     image.append(lines, boxes);
     const edges = edgePool(lines), nodes = nodePool(boxes);
-    let drawn = null;
+    let drawn = null, walked = null; // walked: the node that the arrow keys are at
     // What a node is, in words: written when somebody asks.
     image.addEventListener("mouseover", (event) => {
       const group = event.target.closest ? event.target.closest("g.node") : null;
       if (!group || !drawn) return;
-      const words = nodeTitle(group.node, drawn);
-      const title = group.querySelector("title") || group.insertBefore(svg("title", {}), group.firstChild);
-      if (title.textContent !== words) title.textContent = words;
+      put(group.querySelector("title") || group.insertBefore(svg("title", {}), group.firstChild), nodeTitle(group.node, drawn));
     });
+    scroll.addEventListener("keydown", (event) => {
+      if (!drawn || !/^Arrow/.test(event.key) || !S.keys.plain(event)) return;
+      event.preventDefault(); // a large tree is scrolled by the walk itself
+      walk(walked ? S.tree.beside(drawn.place.nodes, walked, event.key) : drawn.place.nodes[0]);
+    });
+    scroll.addEventListener("blur", () => walk(null));
     let roomX = 0, roomY = 0;
+
+    /** Go to a node; null leaves the tree, undefined stays. */
+    function walk(node) {
+      if (node === undefined || node === walked) return;
+      const groups = [...boxes.children], at = (one) => groups.find((group) => group.node === one);
+      if (walked && at(walked)) at(walked).classList.remove("walked");
+      walked = node;
+      told(node ? nodeTitle(node, drawn) : "");
+      if (!node) return;
+      at(node).classList.add("walked");
+      at(node).scrollIntoView({ block: "nearest", inline: "nearest" });
+    }
 
     function show(step, say, label, moving) {
       const tree = step && step.tree;
+      walk(null);
+      set(scroll, { "aria-label": say("tree.walk") });
       const drawable = Boolean(tree) && tree.parents.length > 1;
       const display = drawable ? "" : "none";
       if (image.style.display !== display) image.style.display = display;
       if (nothing.hidden !== drawable) nothing.hidden = drawable;
+      drawn = null;
       if (!drawable) {
-        nothing.textContent = label;
+        put(nothing, label);
         return;
       }
       const wrote = step.tokens.length > step.accepted ? step.tokens.length - 1 : -1;
       const place = S.tree.layout(tree, wrote < 0 ? null : step.pieces[wrote]);
-      drawn = { tree, step, wrote, say };
+      drawn = { tree, step, wrote, say, place };
       drawEdges(edges, place);
       drawNodes(nodes, place);
       set(image, { "aria-label": label });
@@ -210,5 +243,5 @@
   }
 
   S.nodeTitle = nodeTitle;
-  S.draw = { el, svg, set, pool, icon, treeView, tickStep, textWidth, spread, laneName };
+  S.draw = { el, put, passFocus, svg, set, pool, icon, treeView, tickStep, textWidth, spread, laneName };
 })(typeof globalThis !== "undefined" ? globalThis : this);

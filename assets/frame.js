@@ -2,19 +2,15 @@
 (function (root) {
   "use strict";
   const S = (root.Slipstream = root.Slipstream || {});
-  const { el } = S.draw;
+  const { el, put } = S.draw;
   const MARKS = ["retrieval", "logits", "both"], DRAFTED = ["prefix", "suffix"];
-
-  function put(node, text) {
-    if (node.textContent !== text) node.textContent = text;
-  }
 
   function build(box) {
     const frame = el("div", "slip");
     frame.dataset.empty = "yes";
     const strip = el("div", "strip"), tag = el("span", "tag"), prompt = el("span", "prompt"), meta = el("span", "meta");
-    const tools = el("span", "tools"), about = el("p", "told");
-    strip.append(tag, prompt, meta);
+    const tools = el("span", "tools"), about = el("p", "told"), { ask, whole } = promptOf();
+    strip.append(tag, prompt, ask, meta);
     strip.hidden = true;
     about.hidden = true;
     const notice = el("p", "notice"), hint = el("p", "hint");
@@ -30,13 +26,23 @@
     row.append(tree.root, chart.root);
     const fair = el("p", "fair"), close = el("div", "close-ups"), foot = el("div", "foot-bar"), status = el("div", "unseen");
     status.setAttribute("role", "status");
-    frame.append(tools, notice, hint, strip, about, legend, lanes, say, results, row, time.root, close, fair, foot, status);
+    frame.append(tools, notice, hint, strip, whole, about, legend, lanes, say, results, row, time.root, close, fair, foot, status);
     box.replaceChildren(frame);
     return {
-      root: frame, tools, about, close, strip, tag, prompt, meta, notice, hint, plain, marks, rejected, lanes, say, results, follow, fair, foot, status,
+      root: frame, tools, about, close, strip, tag, prompt, ask, whole, meta, notice, hint, plain, marks, rejected, lanes, say, results, follow, fair, foot, status,
       treePanel: tree.root, treeTitle: tree.title, treeHow: tree.how, chartPanel: chart.root, chartTitle: chart.title,
       chartHow: chart.how, timePanel: time.root, timeTitle: time.title, timeHow: time.how,
     };
+  }
+
+  /** A button, and the whole prompt that it shows: the strip has room for the beginning. */
+  function promptOf() {
+    const ask = el("button", "toggle"), whole = el("div", "whole");
+    ask.type = "button";
+    whole.tabIndex = 0; // a long one scrolls
+    whole.setAttribute("role", "group");
+    whole.hidden = true;
+    return { ask, whole };
   }
 
   function legendOf() {
@@ -63,6 +69,8 @@
   }
 
   function label(parts, say) {
+    put(parts.ask, say("prompt.label"));
+    parts.whole.setAttribute("aria-label", say("prompt.label"));
     put(parts.plain, say("legend.plain"));
     for (const mark of parts.marks) {
       put(mark.firstChild, say("source." + mark.dataset.source));

@@ -2,12 +2,7 @@
 (function (root) {
   "use strict";
   const S = (root.Slipstream = root.Slipstream || {});
-  const { el } = S.draw;
-
-  /** Set a text node only where it changed: an untouched node costs no layout. */
-  function put(node, text) {
-    if (node.data !== text) node.data = text;
-  }
+  const { el, put } = S.draw;
 
   function line(parent, className, tag) {
     const holder = el(tag || "span", className);
@@ -70,13 +65,12 @@
     for (const box of boxes) {
       box.addEventListener("blur", () => hooks.token(key, -1));
       box.addEventListener("keydown", (event) => {
-        const move = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-        const { steps, picked, along } = current();
+        const move = S.keys.move(event), { steps, picked, along } = current();
         if (!move || !steps) return;
         event.preventDefault();
         if (event.shiftKey) return along(move);
-        const from = picked >= 0 ? picked : steps - (move < 0 ? 0 : 1);
-        hooks.step(key, Math.max(0, Math.min(steps - 1, from + move)));
+        const target = picked < 0 ? steps - 1 : Math.max(0, Math.min(steps - 1, picked + move));
+        if (target !== picked) hooks.step(key, target); // the same again would let it go
       });
     }
   }
@@ -154,16 +148,10 @@
     }
 
     function showBadge(state, say) {
-      const { className, text: words, more, help } = S.badgeWords(state, say);
-      put(badge.text, words);
-      put(detail.text, more);
-      const wanted = "badge " + className;
-      if (badge.holder.className !== wanted) badge.holder.className = wanted;
-      if (foot.title !== help) foot.title = help;
-      const verdict = S.checkWords(state.check, say);
-      put(check.text, verdict.text);
-      if (check.holder.className !== verdict.className) check.holder.className = verdict.className;
-      if (check.holder.title !== verdict.help) check.holder.title = verdict.help;
+      const words = S.badgeWords(state, say);
+      put(detail.text, words.more);
+      footLine(badge, { ...words, className: "badge " + words.className });
+      footLine(check, S.checkWords(state.check, say));
     }
 
     function chosen(on) {
@@ -171,44 +159,58 @@
       name.setAttribute("aria-pressed", String(on));
     }
 
-    function mark(index, pinned) {
-      picked = pinned ? index : -1;
+    /** Mark the step that is looked at; `held` is the one that was picked, from which the keys go on. Or -1. */
+    function mark(index, held) {
+      picked = held;
       text.mark(index);
+    }
+
+    /** Scroll a piece of the text into its box, if it is not in sight there. */
+    function intoSight(span) {
+      const box = span.closest(".text"), at = span.getBoundingClientRect(), room = box.getBoundingClientRect();
+      if (at.top < room.top + 8 || at.bottom > room.bottom - 8) box.scrollTop += at.top - room.top - room.height / 2;
     }
 
     /** Bring a step into sight, as after an arrow key. */
     function reveal(index) {
       const span = text.spanOf(index);
-      const box = span ? span.closest(".text") : null;
-      if (!box) return;
-      const at = span.getBoundingClientRect(), room = box.getBoundingClientRect();
-      if (at.top < room.top + 8 || at.bottom > room.bottom - 8) box.scrollTop += at.top - room.top - room.height / 2;
+      if (!span) return;
+      intoSight(span);
       // Reached by key, the step's first token says what it is, as it would under the mouse.
       const first = span.token === undefined ? span.firstElementChild : span;
       reached = first && first.token !== undefined ? first.token : -1;
-      if (first && box === document.activeElement) hooks.token(key, reached, first);
+      if (first && span.closest(".text") === document.activeElement) hooks.token(key, reached, first);
     }
 
-    /** The next token, `move` 1, or the one before, -1: by key, in the step that is looked at or beside it. */
+    /** The next token, `move` 1, or the one before, -1: by key, in the step that was picked or beside it; at first the newest. */
     function along(move) {
       const n = run.tokens[current.steps - 1], begun = picked >= 0 && S.fold.upTo(run.tokens, reached) === picked;
-      const start = picked > 0 ? run.tokens[picked - 1] : picked === 0 || move > 0 ? 0 : n - 1;
+      const start = picked < 0 ? n - 1 : picked ? run.tokens[picked - 1] : 0, way = picked < 0 ? -1 : move;
       let token = begun ? reached + move : start, node = null;
       // A token without text of its own has no place in it.
-      while (token >= 0 && token < n && !(node = text.tokenOf(run, token))) token += move;
+      while (token >= 0 && token < n && !(node = text.tokenOf(run, token))) token += way;
       if (!node) return;
       const index = S.fold.upTo(run.tokens, token);
       if (index !== picked) hooks.step(key, index);
+      intoSight(node);
       reached = token;
       hooks.token(key, token, node, true);
     }
 
-    function reset() {
-      text.clear();
-      draft.clear();
-    }
     arrange({ phases: { reasoning: null }, drafts: [] }, {});
-    return { card, label, show, chosen, mark, reveal, reset, setRejected: text.setRejected, draft: draft.root, badge: badge.holder };
+    return { card, label, show, chosen, mark, reveal, setRejected: text.setRejected, draft: draft.root };
+  }
+
+  /** A line of the foot. Its help is its title and, for who has no mouse, below it while it has the focus. */
+  function footLine({ holder, text }, { className, text: words, help }) {
+    put(text, words);
+    if (holder.className !== className) holder.className = className;
+    if (holder.title === help) return;
+    holder.title = holder.dataset.help = help;
+    for (const [name, value] of [["tabindex", "0"], ["role", "note"], ["aria-description", help]]) {
+      if (help) holder.setAttribute(name, value);
+      else holder.removeAttribute(name);
+    }
   }
 
   function tokenWords(state, say) {
@@ -236,10 +238,9 @@
   S.checkWords = function checkWords(check, say) {
     if (!check) return { className: "check", text: "", help: "" };
     const verdict = say(check.right ? "check.right" : "check.wrong");
-    const reason = S.translated ? S.translated(check.reason, say) : check.reason;
     return {
       className: "check " + (check.right ? "right" : "wrong"),
-      text: check.right ? verdict : verdict + " " + reason,
+      text: check.right ? verdict : verdict + " " + S.translated(check.reason),
       help: say("check.help", { task: say("task." + check.task) }),
     };
   };
@@ -248,8 +249,7 @@
   S.badgeWords = function badgeWords(state, say) {
     const badge = state.badge;
     const out = { className: badge.kind, text: "", more: "", help: "" };
-    const message = state.message && S.translated ? S.translated(state.message, say) : state.message;
-    if (state.finished) out.more = state.reason === "error" && message ? message : say("finish." + state.reason);
+    if (state.finished) out.more = state.reason === "error" && state.message ? S.translated(state.message) : say("finish." + state.reason);
     if (badge.kind !== "differs") {
       out.text = say("badge." + badge.kind, { n: badge.n });
       return out;
@@ -264,7 +264,7 @@
     if (compare.tie) {
       facts.push(say("badge.tie"));
       out.className = "differs tie";
-      out.help = say("badge.tie.help", { tolerance: compare.tolerance === null ? "?" : Number(compare.tolerance.toPrecision(2)) });
+      out.help = say("badge.tie.help", { tolerance: Number.isFinite(compare.tolerance) ? Number(compare.tolerance.toPrecision(2)) : "?" });
     }
     if (out.more) facts.push(out.more);
     out.more = facts.join(" · ");

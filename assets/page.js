@@ -4,7 +4,7 @@
   const S = (root.Slipstream = root.Slipstream || {});
   const { el } = S.draw;
   const WAIT = 350; // milliseconds of silence after which a race is said to be waiting
-  const PATIENCE = 30_000; // milliseconds an empty exported page is waited for: an answer can be lost, as a batch can
+  const PATIENCE = 30_000; // milliseconds a recording or an empty page is waited for: an answer can be lost, as a batch can
 
   const read = (name) => {
     const holder = document.getElementById("slipstream-" + name);
@@ -14,9 +14,10 @@
   const prompts = read("prompts") || [];
   let language = S.words.firstLanguage(words, new URLSearchParams(location.search).get("lang"), navigator.language);
   let say = S.words.dictionary(words[language], words.en);
-  let show = null, headerWords = null, exampleWords = null, thinkingWords = null, service = null, chosen = "", asks = 0, opening = { n: 0 }, bundled = null, shell = null, shelled = null, outside = null, waiting = 0, resting = 0, running = false, about = null;
+  let show = null, headerWords = null, exampleWords = null, thinkingWords = null, service = null, chosen = "", asks = 0, opening = { n: 0 }, late = 0, bundled = null, shell = null, shelled = null, unshelled = null, outside = null, waiting = 0, resting = 0, running = false, cut = false, link = null, about = null;
   const gallery = []; // filled when the machine says hello
   const asking = []; // what the machine is still to be asked, in order: two questions may be put at once
+  const due = new Set(); // what it owes an answer to, besides a race
 
   S.translated = (text) => S.words.translated(words.en, say, text);
 
@@ -44,7 +45,7 @@
       explain.textContent = say("explain");
       change.textContent = say("language.other");
       change.lang = S.words.otherLanguage(language);
-      change.setAttribute("aria-label", say("language.switch"));
+      change.title = say("language.switch");
     };
     change.addEventListener("click", () => {
       setLanguage(change.lang);
@@ -116,24 +117,36 @@
     /** An empty exported page: fetched once, and anew where no answer came. */
     const empty = () => {
       if (shell) return shell;
+      due.add("page");
       shell = new Promise((resolve, reject) => {
         shelled = resolve;
-        setTimeout(() => reject(new Error("no answer")), PATIENCE);
+        unshelled = () => reject(new DOMException("no answer", "NetworkError"));
+        setTimeout(unshelled, PATIENCE);
         ask({ shell: true });
       });
-      shell.catch(() => { shell = null; });
+      shell.catch(() => { shell = null; }).finally(() => due.delete("page"));
       return shell;
+    };
+    const open = (name, t) => {
+      opening = { n: ask({ open: name }), t };
+      due.add("recording");
+      clearTimeout(late);
+      late = setTimeout(() => {
+        due.delete("recording");
+        instead(() => say("error.untaken"));
+      }, PATIENCE);
     };
     outside = {
       gallery,
       missing: ask,
-      open: (name, t) => { opening = { n: ask({ open: name }), t }; },
+      open,
       shell: empty,
       unreached: words.en["error.connection"],
       plotly: () => S.loaded("slipstream/plotly.min.js", () => root.Plotly),
     };
     show = S.player(stage, say, language, outside);
     S.page.player = show;
+    link = S.connection({ awaited: () => running || due.size > 0, poke: () => trigger("input"), lost });
     describe();
     const take = () => {
       if (typeof props.value === "string" && props.value) message(JSON.parse(props.value));
@@ -144,6 +157,7 @@
   }
 
   function message(told) {
+    link.heard();
     if (told.kind === "batch") {
       clearTimeout(waiting);
       show.receive(told);
@@ -157,27 +171,54 @@
       service = told.service;
       describe();
       buttons();
+      unfolded();
       gallery.splice(0, gallery.length, ...(told.gallery || []));
       show.desk.label(say, language);
       first(told.recording);
     } else if (/^(recording|unopened)$/.test(told.kind)) {
       if (told.n !== opening.n) return; // another has been asked for since
+      clearTimeout(late);
+      due.delete("recording");
       if (told.kind === "recording" && !show.open(told.events, told.meta, opening.t)) show.notice(() => say("file.busy"), "bad");
       if (told.kind === "unopened") instead(() => S.translated(told.sentence));
     } else if (told.kind === "shell") {
       shelled(told.html);
     } else if (told.kind === "loaded") {
+      due.delete("load");
       service = told.service;
       describe();
       show.notice(() => S.translated(told.sentence), told.failed ? "bad" : "");
     }
   }
 
-  /** What a visitor sees first: the recording that the address names, else the bundled one. */
+  /** The machine is no longer heard of: what there is of a run stays, and nothing is waited for. */
+  function lost() {
+    cut = running;
+    if (running) show.lost();
+    else show.notice(() => S.translated(outside.unreached), "bad");
+    clearTimeout(late);
+    if (shell) unshelled();
+    due.clear();
+    idle();
+  }
+  root.addEventListener("pagehide", () => {
+    if (!link || !link.doubtful || !show.story.run || show.meta) return;
+    S.connection.keep({ lines: S.recording.format(S.fold.whole(show.story)), t: show.controls.now, cut: cut || running });
+  });
+
+  /** The run that was on the page when its connection was lost; false where there was none. */
+  function reopened() {
+    const left = S.connection.kept();
+    if (!left || !show.open(left.events, null, left.t)) return false;
+    if (left.cut) show.notice(() => S.translated(outside.unreached), "bad");
+    return true;
+  }
+
+  /** What a visitor sees first: what a lost connection left, else the recording that the address names, else the bundled one. */
   function first(recording) {
     const { name, t } = S.share.asked(location.search);
     bundled = recording;
-    if (show.mode !== "empty") return;
+    if (show.mode !== "empty" || reopened()) return;
     if (gallery.some((one) => one.name === name)) show.desk.named(name, t);
     else instead(name === null ? null : () => say("file.none", { name: S.words.shortened(name, 60) }));
   }
@@ -204,8 +245,22 @@
 
   function buttons() {
     const race = document.getElementById("slip-race"), stop = document.getElementById("slip-stop");
-    if (race) race.disabled = running;
-    if (stop) stop.disabled = !running;
+    if (!race || !stop) return;
+    const [open, shut] = running ? [stop, race] : [race, stop];
+    open.disabled = link.deaf; // until Gradio reloads the page a press would reach nobody
+    S.draw.passFocus(shut, open);
+    shut.disabled = true;
+  }
+  // A key that is held down is not to press the two in turn.
+  root.addEventListener("keydown", (event) => {
+    if (event.repeat && event.key === "Enter" && event.target.closest("#slip-race, #slip-stop")) event.preventDefault();
+  });
+
+  /** What is told of the settings' button: what it opens, and whether that is open. */
+  function unfolded() {
+    const more = document.getElementById("slip-more");
+    more.setAttribute("aria-controls", "slip-settings");
+    more.setAttribute("aria-expanded", String(document.getElementById("slip-settings").classList.contains("open")));
   }
 
   /** Gradio asks for animation frames all the time (see ui/early.py): it gets them while somebody acts. */
@@ -242,14 +297,15 @@
 
     /** Open or close the settings. */
     settings() {
-      const panel = document.getElementById("slip-settings");
-      document.getElementById("slip-more").setAttribute("aria-expanded", String(panel.classList.toggle("open")));
+      document.getElementById("slip-settings").classList.toggle("open");
+      unfolded();
       return [];
     },
 
     /** Race was pressed: the settings go on to the machine. */
     asked(settings) {
       running = true;
+      cut = false;
       wake();
       buttons();
       show.expect();
@@ -265,15 +321,30 @@
       return [];
     },
 
-    ended() {
-      if (running) show.ended();
+    /** The race is over. `why`: the key of a sentence, where Gradio could not even begin it. */
+    ended(why) {
+      if (running) show.ended(words.en[why]);
       idle();
       return [];
     },
 
+    /** Gradio still listens: see connection.js. */
+    answered() {
+      link.answered();
+      return [];
+    },
+
     loading(spec) {
+      due.add("load");
       show.notice(() => say("loading", { model: S.words.shortened(String(spec), 80) }), "wait");
       return [spec];
+    },
+
+    /** Gradio could not hand the model's name on. */
+    unloaded() {
+      due.delete("load");
+      show.notice(() => say("error.untaken"), "bad");
+      return [];
     },
   };
 

@@ -95,7 +95,7 @@
     const moment = draft.moments[S.fold.upTo(draft.steps, n - 1) - 1];
     const verify = lane.verifies.find((one) => one.draft === draft.id && one.after <= n) || null;
     return {
-      id: draft.id, openedAt: draft.openedAt, length: draft.length, count: opened.length, pieces: moment.pieces,
+      id: draft.id, openedAt: draft.openedAt, length: draft.length, pieces: moment.pieces,
       written: moment.written, closed: moment.closed || (finished ? "finish" : ""), verify,
     };
   }

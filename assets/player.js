@@ -2,15 +2,12 @@
 (function (root) {
   "use strict";
   const S = (root.Slipstream = root.Slipstream || {});
+  const { put, passFocus } = S.draw;
   const LIGHT = 170; // milliseconds between redrawings of text and figures while live: the model needs the machine
   const HEAVY = 700; // the same for tree, charts and results
   const SETTLE = 90; // milliseconds after a move until tree, charts and results follow the lanes
   const MENDING = 5000; // milliseconds the end of a run is waited for after its stream has ended
   const AGAIN = 2000; // milliseconds after which what was asked for and did not come is asked for again
-
-  function put(node, text) {
-    if (node.textContent !== text) node.textContent = text;
-  }
 
   /**
    * A player inside `box`. `say` is a dictionary, `language` its code. `outside` is what the
@@ -31,7 +28,7 @@
     const unreached = (outside && outside.unreached) || ""; // said when the machine is no longer heard of
     const cost = { batches: 0, milliseconds: 0 };
 
-    const tree = S.draw.treeView(parts.treePanel), chart = S.chartView(parts.chartPanel), timeline = S.timelineView(parts.timePanel);
+    const tree = S.draw.treeView(parts.treePanel, walked), chart = S.chartView(parts.chartPanel), timeline = S.timelineView(parts.timePanel, announce);
     const closeup = S.closeup.view(parts.close, () => (outside && outside.plotly ? outside.plotly() : Promise.reject(new Error("no charts here"))), scene);
     const controls = S.transport({
       moved,
@@ -81,10 +78,7 @@
       for (const card of cards.values()) card.setRejected(rejected);
       paint(true);
     });
-    box.addEventListener("keydown", (event) => {
-      // In a dialog the key only closes that.
-      if (event.key === "Escape" && pinned && !event.target.closest("dialog")) hooks.pick(chosen);
-    });
+    parts.ask.addEventListener("click", () => openPrompt(parts.whole.hidden));
     let resized = 0;
     root.addEventListener("resize", () => {
       clearTimeout(resized);
@@ -106,6 +100,7 @@
       mode = kind;
       meta = null;
       tokens.hide();
+      openPrompt(false);
       pinned = peeked = null;
       announced = new Set();
       heavyAt = lightAt = 0;
@@ -162,17 +157,16 @@
       seen.done = true;
       mode = error ? "failed" : "finished";
       if (error) S.fold.halt(story, "error", error);
-      if (error) notice(() => sentence(error), "bad");
+      if (error) notice(() => S.translated(error), "bad");
       else notice();
       end();
-      if (!error) announce(say("status.done"));
+      if (!error) announce([...finished(S.fold.at(story, Infinity)), say("status.done")].join(" "));
     }
 
     /** A race that never began: say why and keep what was on the page. */
     function refuse(batch) {
       expecting = false;
-      notice(() => sentence(batch.error || ""), "bad");
-      if (mode === "waiting") mode = "empty";
+      notice(() => S.translated(batch.error || ""), "bad");
       paintStrip();
     }
 
@@ -188,17 +182,23 @@
       announce(say("status.stopped"));
     }
 
-    /** The stream ended. Without its last batch that is asked for, and if nothing comes the connection is lost. */
-    function ended() {
+    /**
+     * The stream ended. Without its last batch that is asked for, and if nothing comes the
+     * connection is lost. `why` is said of a race that never began.
+     */
+    function ended(why) {
+      if (mode !== "live" || !(outside && outside.missing)) return lost(why);
       clearTimeout(mending);
-      const lost = () => { if (mode === "live") finish(unreached); };
-      if (mode === "live" && !(outside && outside.missing)) lost();
-      else if (mode === "live") {
-        seen.asked = -Infinity;
-        ask();
-        mending = setTimeout(lost, MENDING);
-      }
-      else if (expecting) refuse({ error: unreached });
+      seen.asked = -Infinity;
+      ask();
+      mending = setTimeout(() => { if (mode === "live") lost(); }, MENDING);
+    }
+
+    /** Nothing more will come of the run: what there is of it stays. */
+    function lost(why) {
+      clearTimeout(mending);
+      if (mode === "live") finish(unreached);
+      else if (expecting) refuse({ error: why || unreached });
     }
 
     function end() {
@@ -247,7 +247,7 @@
 
     /** The moment has changed: lanes and cursors at once, what is costly when the hand rests. */
     function moved() {
-      tokens.hide();
+      if (!controls.playing) tokens.hide();
       clearTimeout(settling);
       // Nothing moves on from the end: what is shown there is whole at once.
       if (controls.t === Infinity) return paint(true);
@@ -306,9 +306,11 @@
         if (heavy || stamp < 0 || stamp !== cards.get(lane.key).stamp) cards.get(lane.key).show(known, lane, say, heavy || !newest, asked);
         cards.get(lane.key).stamp = stamp;
       }
-      if (mode === "live") announceLanes(state);
+      const told = mode === "live" ? finished(state) : [];
+      if (told.length) announce(told.join(" "));
       if (heavy || fresh) paintHeavy(state);
       else if (!newest) for (const view of [chart, timeline]) view.moment(controls.t);
+      tokens.settle();
     }
 
     function addCards(state) {
@@ -355,23 +357,23 @@
       };
     }
 
+    /** Whether a step that is pointed at or picked is there at this moment. */
+    const written = (state, pick) => Boolean(pick) && state.lanes.some((lane) => lane.key === pick.key && pick.index < lane.steps);
+
     /** Which step is looked at: hovered, else picked, else the newest of the chosen lane. */
     function looked(state) {
-      for (const pick of [peeked, pinned]) {
-        if (!pick) continue;
-        const lane = state.lanes.find((one) => one.key === pick.key);
-        if (lane && pick.index < lane.steps) return pick;
-      }
+      for (const pick of [peeked, pinned]) if (written(state, pick)) return pick;
       const lane = state.lanes.find((one) => one.key === chosen);
       return { key: chosen, index: lane ? lane.steps - 1 : -1 };
     }
 
     function paintStep(state) {
-      const { key, index } = looked(state);
+      const { key, index } = looked(state), held = written(state, pinned) ? pinned : {};
       for (const [name, card] of cards) {
         card.chosen(name === key);
-        card.mark(name === key ? index : -1, Boolean(pinned) && pinned.key === name);
+        card.mark(name === key ? index : -1, name === held.key ? held.index : -1);
       }
+      if (!pinned) passFocus(parts.follow, tree.root);
       parts.follow.hidden = !pinned;
       const moving = ((mode === "live" && controls.t === Infinity) || controls.playing) && !pinned && !peeked;
       const stamp = [seen.run, key, index, language, moving].join("|");
@@ -397,6 +399,7 @@
       put(parts.about, told);
       if (parts.about.hidden === Boolean(told)) parts.about.hidden = !told;
       if (parts.prompt.title !== run.prompt) parts.prompt.title = run.prompt;
+      put(parts.whole, run.prompt);
       const model = run.model || {};
       const device = [String(model.device || "").toUpperCase(), model.device_name].filter(Boolean).map(String);
       const facts = [model.name, device.length > 1 && device[0] !== device[1] ? `${device[0]} (${device[1]})` : device[0], model.dtype];
@@ -405,11 +408,6 @@
     }
 
     // ---- words ---------------------------------------------------------------------
-
-    /** A sentence from the machine, in the page's language where the page knows it. */
-    function sentence(text) {
-      return S.translated ? S.translated(text, say) : text;
-    }
 
     /** `words` gives what is to be said, in the language of the moment; nothing takes the notice away. */
     function notice(words, kind) {
@@ -430,12 +428,31 @@
       parts.status.textContent = text;
     }
 
-    function announceLanes(state) {
-      for (const lane of state.lanes) {
-        if (!lane.finished || announced.has(lane.key)) continue;
-        announced.add(lane.key);
-        announce(say("status.lane", { lane: S.draw.laneName(say, lane.key), seconds: S.words.tenths(lane.clock), tokens: lane.tokens }));
-      }
+    /** A sentence for each lane that has finished and was not told of. */
+    function finished(state) {
+      const lanes = state.lanes.filter((lane) => lane.finished && !announced.has(lane.key));
+      for (const lane of lanes) announced.add(lane.key);
+      return lanes.map((lane) => say("status.lane", { lane: S.draw.laneName(say, lane.key), seconds: S.words.tenths(lane.clock), tokens: lane.tokens }));
+    }
+
+    /** What the node of the tree is that the keys are at; "" when they have left it. */
+    function walked(words) {
+      put(parts.treeHow, words || say("tree.how"));
+      if (words) announce(words);
+    }
+
+    /** Show the whole prompt below its beginning, or hide it again. */
+    function openPrompt(on) {
+      parts.whole.hidden = !on;
+      parts.ask.setAttribute("aria-expanded", String(on));
+    }
+
+    /** Let go what is shown of a token, else the step that was picked; false where there is neither. */
+    function dismiss() {
+      if (tokens.hide()) return true;
+      if (!pinned) return false;
+      hooks.pick(chosen);
+      return true;
     }
 
     function setLanguage(next, code) {
@@ -448,14 +465,13 @@
       if (desk) desk.label(say, language);
       drawNotice();
       for (const [key, card] of cards) card.label(story.lanes.get(key), say);
-      if (rejected) for (const card of cards.values()) card.setRejected(true);
       paint(true);
     }
 
     setLanguage(say, language);
     controls.setLength(0, 0, false);
     const made = {
-      receive, recording, stop, ended, notice, announce, setLanguage, cost,
+      receive, recording, stop, ended, lost, dismiss, notice, announce, setLanguage, cost,
       hint(text) { put(parts.hint, text); },
       expect() { expecting = true; },
       /** Everything as it is now, without waiting. */

@@ -32,7 +32,7 @@
     },
     verify: { draft: count, length: count, accepted: count, start: number, seconds: number, piece: words, answer_piece: words },
     finish: { reason: words, totals: object, message: maybe(words), note: maybe(words) },
-    compare: { identical: truth, checked: count, complete: truth, first: maybe(count), piece: words, vanilla_piece: words, gap: maybe(number), tolerance: maybe(number) },
+    compare: { identical: truth, checked: count, complete: truth, first: maybe(count), piece: words, vanilla_piece: words, gap: maybe(number), tolerance: maybe(number), tie: maybe(truth) },
     check: { task: words, right: truth, reason: words },
   };
   const KINDS = new Set(Object.keys(FIELDS)); // behind the run, which is the first line and no other
@@ -103,18 +103,19 @@
     return level && rooted && listOf(count)(tree.path) && tree.path[0] === 0 && tree.path.every((node, i) => i === 0 || tree.parents[node] === tree.path[i - 1]);
   }
 
-  /** A file as a recording, unpacked where it is packed. Never rejects. */
+  /** A file as a recording, unpacked where it is packed. What is wrong with a file is told, never thrown. */
   async function read(file) {
     if (file.size > LARGEST) return refused("file.large");
+    let text = "";
     try {
       const head = new Uint8Array(await file.slice(0, 2).arrayBuffer());
       const packed = head[0] === 0x1f && head[1] === 0x8b;
-      const stream = packed ? file.stream().pipeThrough(new DecompressionStream("gzip")) : file.stream();
-      return parse(await textOf(stream));
+      text = await textOf(packed ? file.stream().pipeThrough(new DecompressionStream("gzip")) : file.stream());
     } catch (error) {
-      // The one thing that fails here is unpacking a file that is cut off or no gzip at all.
+      console.warn(error); // mostly a file that is cut off, or no gzip at all
       return refused(error instanceof RangeError ? "file.large" : "file.cut");
     }
+    return parse(text);
   }
 
   /** The text of a stream; a small file may unpack to an endless one. */

@@ -2,7 +2,7 @@
 (function (root) {
   "use strict";
   const S = (root.Slipstream = root.Slipstream || {});
-  const { el, laneName } = S.draw;
+  const { el, put, laneName } = S.draw;
 
   /** The figures of a result card, in words: `rows` are [label, value, what vanilla had]. Pure. */
   S.resultWords = function resultWords(lane, state, say) {
@@ -40,10 +40,6 @@
     if (lane.check) found.push([say("result.check"), say(lane.check.right ? "result.check.right" : "result.check.wrong"), ""]);
     if (lane.draft) found.push([say("result.reused"), String(lane.prefix + lane.suffix), say("result.reused.how", { prefix: lane.prefix, suffix: lane.suffix })]);
     return found;
-  }
-
-  function put(node, text) {
-    if (node.textContent !== text) node.textContent = text;
   }
 
   S.resultCard = function resultCard() {

@@ -58,7 +58,17 @@
   /** Text that XML can hold: a model may write control characters and halves of pairs, which end a picture. Pure. */
   const printable = (text) => text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu, "\ufffd");
 
-  /** A part of the page as a PNG: as it stands, at twice its size, on its paper. */
+  /** A copy that shows what is in sight: a copied box is scrolled back to where it began. */
+  function inSight(node) {
+    const copy = node.cloneNode(true), copies = copy.querySelectorAll("*");
+    node.querySelectorAll("*").forEach((box, i) => {
+      if (!box.scrollTop && !box.scrollLeft) return;
+      for (const child of copies[i].children) child.style.transform = `translate(${-box.scrollLeft}px, ${-box.scrollTop}px)`;
+    });
+    return copy;
+  }
+
+  /** A part of the page as a PNG: what of it is in sight, at twice its size, on its paper. */
   async function picture(node) {
     const { width, height } = node.getBoundingClientRect(), room = 16;
     const paper = getComputedStyle(node).getPropertyValue("--paper").trim() || "#fff";
@@ -68,7 +78,7 @@
     const inner = document.createElement("div");
     inner.className = node.closest(".slip").className;
     inner.style.cssText = `padding:${room}px;background:${paper};width:${width + 2 * room}px;--lanes:${node.closest(".slip").style.getPropertyValue("--lanes")}`;
-    inner.appendChild(node.cloneNode(true));
+    inner.appendChild(inSight(node));
     shell.append(inner);
     const style = document.createElement("style");
     style.textContent = styles() + ".slip .lane,.slip .panel,.slip .text{contain:none!important}.slip .block{content-visibility:visible!important}";
@@ -94,7 +104,7 @@
     for (const key of ["run", "t"]) url.searchParams.delete(key);
     if (name) url.searchParams.set("run", name);
     // Rounded up: a moment is mostly the end of a step, and just before it the step is not there.
-    if (Number.isFinite(t)) url.searchParams.set("t", String(Math.ceil(t * 1e4 - 1e-6) / 1e4));
+    url.searchParams.set("t", String(Math.ceil(t * 1e4 - 1e-6) / 1e4));
     return url.toString();
   }
 

@@ -30,17 +30,19 @@
    */
   function open(name, t, words) {
     const meta = entries.find((one) => one.name === name), script = el("script"), n = (opened += 1);
-    waiting.set(name, (found) => {
+    const ready = (found) => {
       if (n !== opened) return; // another has been asked for since
       if (found.events) player.open(found.events, meta, t);
       const told = found.events ? words : () => say(found.problem, found.values);
       if (told) player.notice(told, "bad");
-    });
+    };
+    waiting.set(name, ready);
     script.src = "recordings/" + encodeURIComponent(name) + ".js";
     script.addEventListener("load", () => script.remove());
     script.addEventListener("error", () => {
       script.remove();
-      player.notice(() => say("file.none", { name }), "bad");
+      if (waiting.get(name) === ready) waiting.delete(name);
+      if (n === opened) player.notice(() => say("file.none", { name }), "bad");
     });
     document.head.appendChild(script);
   }
@@ -63,7 +65,7 @@
     idea.textContent = say("idea");
     change.textContent = say("language.other");
     change.lang = S.words.otherLanguage(language);
-    change.setAttribute("aria-label", say("language.switch"));
+    change.title = say("language.switch");
   }
 
   change.addEventListener("click", () => {
@@ -80,7 +82,7 @@
     const found = S.recording.parse(own.textContent);
     if (found.events) {
       outside.own = found.events[0].id;
-      player.open(found.events, null, at);
+      player.open(found.events, JSON.parse(holder("meta").textContent), at);
     } else player.notice(() => say(found.problem, found.values), "bad");
   } else if (entries.some((one) => one.name === wanted)) open(wanted, at);
   else if (!entries.length && wanted !== null) player.desk.named(wanted);

@@ -2,7 +2,7 @@
 (function (root) {
   "use strict";
   const S = (root.Slipstream = root.Slipstream || {});
-  const { svg, set, el, laneName, textWidth, tickStep } = S.draw;
+  const { svg, set, el, put, laneName, textWidth, tickStep } = S.draw;
   const KINDS = ["prefill", "thinking", "verify", "answer"];
   const BAR = 18, DRAFT = 6, GAP = 3, PAD = 4; // pixels
 
@@ -20,7 +20,7 @@
     return say("time.row", { lane, parts: items.join(" + "), n: S.words.seconds(spans.length ? spans[spans.length - 1].end : 0) });
   };
 
-  /** Words to point at: the row or bar under the mouse, or the one reached by key. */
+  /** Words to point at: the row or bar under the mouse, or the one reached by key (`words(at, true)`). */
   function pointing(image, words) {
     const told = (target) => {
       const bar = target.closest ? target.closest("[data-kind]") : null, row = target.closest ? target.closest(".lane-row") : null;
@@ -31,17 +31,17 @@
     image.addEventListener("focusin", (event) => told(event.target));
     image.addEventListener("focusout", () => words(null));
     image.addEventListener("keydown", (event) => {
-      const move = { ArrowLeft: -1, ArrowRight: 1 }[event.key], row = event.target.row;
+      const move = S.keys.move(event), row = event.target.row;
       if (!move || !row) return;
       event.preventDefault();
       const bars = row.spans.concat(row.drafts);
       row.at = Math.max(0, Math.min(bars.length - 1, (row.at === undefined ? (move > 0 ? -1 : bars.length) : row.at) + move));
-      words({ row, bar: bars[row.at] });
+      words({ row, bar: bars[row.at] }, true);
     });
   }
 
-  /** Draws the timeline into `panel`. */
-  function timelineView(panel) {
+  /** Draws the timeline into `panel`; `announce(words)` is for what is reached by key. */
+  function timelineView(panel, announce) {
     const legend = el("div", "time-legend"), image = svg("svg", { class: "timeline" }), told = el("p", "time-say");
     image.append(hatch());
     const axis = svg("g", { class: "axes" }), rows = svg("g", {}), veil = svg("rect", { class: "veil", y: 0 }), cursor = svg("line", { class: "cursor", y1: 0 });
@@ -49,15 +49,15 @@
     panel.append(legend, image, told);
     let W = 0, scale = null, drawn = "", say = null, pointed = null;
     const made = new Map();
-    pointing(image, (at) => {
+    pointing(image, (at, byKey) => {
       pointed = at;
       speak();
+      if (byKey) announce(told.textContent);
     });
 
     function speak() {
       if (!say) return;
-      const words = !pointed ? say("time.how") : pointed.bar ? S.spanWords(pointed.row.name, pointed.bar, say) : S.rowWords(pointed.row.name, pointed.row.spans, say);
-      if (told.textContent !== words) told.textContent = words;
+      put(told, !pointed ? say("time.how") : pointed.bar ? S.spanWords(pointed.row.name, pointed.bar, say) : S.rowWords(pointed.row.name, pointed.row.spans, say));
     }
 
     /** All bars: only where the events have changed. */
@@ -108,7 +108,7 @@
       const top = y + (narrow ? 18 : 0) + 9, height = (row.drafts.length || S.phases.thinks(story) ? DRAFT + GAP : 0) + BAR + 12;
       set(row.hit, { y, width: W, height: top + height - y });
       set(row.label, { x: narrow ? left : 0, y: narrow ? y + 13 : top + BAR / 2 + 4 });
-      text(row.label, name);
+      put(row.label, name);
       set(row.group, { "aria-label": S.rowWords(name, row.spans, say) });
       drawBars(row, top);
       drawMarks(row, lane, story, top, narrow);
@@ -125,7 +125,7 @@
         set(rect, { class: "span " + span.kind, "data-kind": span.kind, x: round(x), y: top - grown, height: BAR + 2 * grown, width: round(Math.max(width, grown ? 3 : 0.8)) });
         const words = say("span." + span.kind);
         if (span.kind === "verify" || width < textWidth(words) + 12) continue;
-        text(set(row.words.next().root, { class: span.kind, x: round(x + 7), y: top + BAR / 2 + 4 }), words);
+        put(set(row.words.next().root, { class: span.kind, x: round(x + 7), y: top + BAR / 2 + 4 }), words);
       }
       row.bars.end();
       row.words.end();
@@ -147,7 +147,7 @@
       const words = endWords(lane, story, whole);
       const at = scale(whole) + 8;
       set(row.end, narrow ? { x: W - 2, y: top - 14, "text-anchor": "end" } : { x: round(at), y: top + BAR / 2 + 4, "text-anchor": "start" });
-      text(row.end, words);
+      put(row.end, words);
     }
 
     /** "8.11 s · −24%": the share of vanilla's time saved is said once both are done with the same text. */
@@ -200,14 +200,10 @@
       drawn = "";
       pointed = null;
     }
-    return { lines, moment, clear, measure: () => { W = 0; drawn = ""; }, root: image };
+    return { lines, moment, clear, measure: () => { W = 0; drawn = ""; } };
   }
 
   const round = (value) => Math.round(value * 10) / 10;
-
-  function text(node, words) {
-    if (node.textContent !== words) node.textContent = words;
-  }
 
   /** Thinking is hatched, so that it is told apart without its colour. */
   function hatch() {

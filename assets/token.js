@@ -36,7 +36,8 @@
     card.append(title, help, list);
     card.setAttribute("role", "tooltip");
     card.hidden = true;
-    return {
+    let token = null, at = null; // the element it tells of, and where that was
+    const made = {
       root: card,
       /** Show the facts beside an element; gives what is shown as one text. */
       show(facts, near, say) {
@@ -45,18 +46,31 @@
         help.textContent = words.help;
         list.replaceChildren(...words.rows.flatMap(([label, value]) => [el("dt", "", label), el("dd", "", value)]));
         card.hidden = false;
-        place(card, near);
+        token = near;
+        at = token.getBoundingClientRect();
+        place(card, at);
         return [words.title, ...words.rows.map(([label, value]) => label + ": " + value)].join(". ");
       },
+      /** Hide it; false where it was not shown. */
       hide() {
+        const shown = !card.hidden;
         card.hidden = true;
+        return shown;
+      },
+      /** Hide it where its token is gone or has moved away from under it. */
+      settle() {
+        if (card.hidden) return;
+        const { top, left } = token.getBoundingClientRect();
+        if (!token.isConnected || top !== at.top || left !== at.left) made.hide();
       },
     };
+    document.addEventListener("scroll", made.settle, { capture: true, passive: true });
+    return made;
   };
 
   /** Below the token, or above it where there is no room; never over the window's edge. */
-  function place(card, near) {
-    const box = near.getBoundingClientRect(), own = card.getBoundingClientRect(), room = 8;
+  function place(card, box) {
+    const own = card.getBoundingClientRect(), room = 8;
     const zoom = Number(getComputedStyle(card.parentNode).zoom) || 1;
     const left = Math.max(room, Math.min(box.left, root.innerWidth - own.width - room));
     const below = box.bottom + room + own.height < root.innerHeight;

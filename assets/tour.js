@@ -38,7 +38,7 @@
 
   const valuesOf = (step) => ({ drafted: step.drafted, accepted: step.accepted, tokens: step.tokens.length, wasted: step.drafted - step.accepted, f: step.index + 1 });
 
-  /** The tour's card. `hooks`: go(stop) shows a stop and returns the element to point out; tell(words); end(). */
+  /** The tour's card. `hooks`: go(stop) shows a stop and returns the element to point out; tell(words); end() takes the focus that the card had. */
   function tour(parent, hooks) {
     const card = el("section", "tour"), title = el("h2", ""), words = el("p", ""), foot = el("div", "tour-foot"), count = el("span", "");
     const back = el("button", "toggle"), next = el("button", "toggle strong"), close = el("button", "toggle");
@@ -64,11 +64,14 @@
       title.textContent = say("tour." + stop.key);
       words.textContent = say("tour." + stop.key + ".text", stop.values);
       count.textContent = say("tour.count", { at: at + 1, of: list.length });
+      const last = at === list.length - 1;
       back.textContent = say("tour.back");
+      if (at === 0) S.draw.passFocus(back, next);
       back.disabled = at === 0;
-      next.textContent = say(at === list.length - 1 ? "tour.done" : "tour.next");
+      next.textContent = say(last ? "tour.done" : "tour.next");
       close.textContent = say("close");
-      close.hidden = at === list.length - 1;
+      if (last) S.draw.passFocus(close, next);
+      close.hidden = last;
       card.setAttribute("aria-label", say("tour"));
     }
 
@@ -91,18 +94,19 @@
 
     function end() {
       if (card.hidden) return;
+      const held = card.contains(document.activeElement);
       point(null);
       card.hidden = true;
       list = [];
-      hooks.end();
+      if (held) hooks.end();
     }
 
     back.addEventListener("click", () => move(-1));
     next.addEventListener("click", () => move(1));
     close.addEventListener("click", end);
     card.addEventListener("keydown", (event) => {
-      const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-      if (event.key === "Escape") end();
+      const by = S.keys.move(event);
+      if (event.key === "Escape" && S.keys.plain(event)) end();
       else if (by) move(by);
       else return;
       event.preventDefault();

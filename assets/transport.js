@@ -2,7 +2,7 @@
 (function (root) {
   "use strict";
   const S = (root.Slipstream = root.Slipstream || {});
-  const { el, icon } = S.draw;
+  const { el, icon, passFocus } = S.draw;
   const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 4];
   const FRAME = 60; // milliseconds: text that moves faster cannot be read anyway
 
@@ -94,6 +94,7 @@
 
     function dress() {
       const name = moving() ? "pause" : "play", behind = live && t !== Infinity;
+      if (!behind) passFocus(newest, play);
       if (newest.hidden === behind) newest.hidden = !behind;
       const words = say ? say(name) : "";
       if (dressed === name + words) return;

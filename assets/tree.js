@@ -95,5 +95,18 @@
     return { nodes, edges, width: x - GAP + 1.5, height: (highest - lowest + 1) * ROW + 4, path: ROW / 2 + 2 - lowest * ROW };
   }
 
-  S.tree = { layout, labelWidth, ROW };
+  /**
+   * The node that an arrow key leads to: the parent, a child (the accepted one, else the nearest)
+   * or the next one of the column; undefined where there is none. Pure.
+   */
+  function beside(nodes, from, key) {
+    const nearest = (found) => found.sort((a, b) => Number(b.accepted) - Number(a.accepted) || Math.abs(a.y - from.y) - Math.abs(b.y - from.y))[0];
+    // Node -1 is the token the model wrote, and "none" as a parent: the root has none, that token no child.
+    if (key === "ArrowLeft") return from.i === 0 ? undefined : nodes.find((one) => one.i === from.parent);
+    if (key === "ArrowRight") return from.i < 0 ? undefined : nearest(nodes.filter((one) => one.parent === from.i));
+    const column = nodes.filter((one) => one.depth === from.depth && (key === "ArrowUp" ? one.y < from.y : one.y > from.y));
+    return column.sort((a, b) => Math.abs(a.y - from.y) - Math.abs(b.y - from.y))[0];
+  }
+
+  S.tree = { layout, beside, ROW };
 })(typeof globalThis !== "undefined" ? globalThis : this);

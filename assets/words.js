@@ -60,6 +60,8 @@
     return text;
   }
 
+  S.translated = (text) => text; // the page has its own: see page.js and site.js
+
   /** The other of the two languages. */
   const otherLanguage = (language) => (language === "en" ? "ko" : "en");
 

@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from engine.errors import UserError
-from ui.service import THINK, RaceRequest
+from ui.service import LONGEST_PROMPT, THINK, RaceRequest
 from ui.words import dictionary
 
 MOST = 1 << 53  # beyond it a number from a browser is no longer exact
@@ -21,6 +21,8 @@ def asked(sent: dict[str, Any]) -> RaceRequest:
     prompt, lanes = sent.get("prompt"), sent.get("lanes")
     if not isinstance(prompt, str) or not prompt.strip():
         raise _refusal("no_prompt")
+    if len(prompt) > LONGEST_PROMPT:
+        raise _refusal("prompt_large", n=len(prompt), most=LONGEST_PROMPT)
     if not isinstance(lanes, list | tuple) or not lanes:
         raise _refusal("no_lanes")
     think = sent.get("think") or "auto"
@@ -43,8 +45,8 @@ def asked(sent: dict[str, Any]) -> RaceRequest:
     )
 
 
-def _refusal(key: str) -> UserError:
-    return UserError(dictionary("en")[f"error.{key}"])
+def _refusal(key: str, **values: int) -> UserError:
+    return UserError(dictionary("en")[f"error.{key}"].format(**values))
 
 
 def _number(sent: dict[str, Any], name: str, least: float, most: float) -> float:

@@ -8,11 +8,10 @@ from typing import Any
 
 import gradio as gr
 
-from ui.service import CAPACITIES, THINK
+from ui.service import CAPACITIES, LONGEST_PROMPT, THINK
 from ui.words import dictionary
 
 _EN = dictionary("en")
-LONGEST_PROMPT = 20_000  # characters; the service counts tokens
 MOST_THINKING = 4096  # tokens, where the service does not say
 
 PRESETS = {

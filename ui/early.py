@@ -4,7 +4,8 @@ Gradio 6's loading indicator asks for an animation frame sixty times a second fo
 long as the page is open, and keeps hold of the browser's function before any script
 given to `launch()` runs. On a machine where the page and the model share two cores
 that takes more time than drawing the race, so the page's first script hands frames
-out slowly while a race is running. It also paints the paper before anything loads.
+out slowly while a race is running, and while nobody has acted for two seconds (page.js
+says when). It also paints the paper before anything loads.
 """
 
 from __future__ import annotations

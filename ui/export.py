@@ -27,6 +27,8 @@ from ui.words import ASSETS, ICON, LANGUAGES, PLAYER, dictionary, inert
 
 HOLE = "<!--recording-->"
 """Where the recording's lines go in a shell; `<` in them is spelled out."""
+META_HOLE = "<!--meta-->"
+"""Where its title and sentences by language go, as JSON, or null. desk.js fills both as well."""
 
 _PAGE = """<!doctype html>
 <html lang="en">
@@ -67,14 +69,18 @@ def _page(data: list[str], scripts: list[str]) -> str:
 
 @cache
 def shell() -> str:
-    """A page with everything but the recording, whose lines take the place of HOLE."""
-    holder = f'<script type="application/x-ndjson" id="slipstream-recording">{HOLE}</script>'
-    return _page([holder], [_script(plotly().read_text(encoding="utf-8"))])
+    """A page with everything but the recording and what is said of it: HOLE and META_HOLE."""
+    holders = [
+        f'<script type="application/x-ndjson" id="slipstream-recording">{HOLE}</script>',
+        f'<script type="application/json" id="slipstream-meta">{META_HOLE}</script>',
+    ]
+    return _page(holders, [_script(plotly().read_text(encoding="utf-8"))])
 
 
 def page(lines: str) -> str:
     """One self-contained page that plays the recording with these lines."""
-    return shell().replace(HOLE, lines.replace("<", "\\u003c"), 1)
+    empty = shell().replace(META_HOLE, "null", 1)
+    return empty.replace(HOLE, lines.replace("<", "\\u003c"), 1)
 
 
 def site(recordings: Path, out: Path) -> int:

@@ -1,7 +1,8 @@
 """Plotly's script, from the installed package, served where the page can ask for it.
 
 The page loads it only when somebody opens the close-up charts: it is larger than all the
-rest together. Asked for relative to the page, so that it works below any root path.
+rest together. Asked for relative to the page, so that it works below any root path. A HEAD
+for it tells the page whether the server is still there (connection.js).
 """
 
 from __future__ import annotations

@@ -195,13 +195,23 @@ def _wire_race(service: Service, recordings: Path, controls: Controls, view: gr.
         preprocess=False,  # see ui/asked.py
         api_name="race",
     )
+    # Gradio tells a queue that is full, and whatever else it refuses itself, to `failure` alone.
     racing.then(None, js="() => Slipstream.page.ended()", api_visibility="private")
+    racing.failure(
+        None, js='() => Slipstream.page.ended("error.untaken")', api_visibility="private"
+    )
     controls.stop.click(
         None,
         cancels=[racing],
         js="() => Slipstream.page.stopped()",
         show_progress="hidden",
         queue=False,
+        api_visibility="private",
+    )
+    view.input(
+        None,
+        js="() => Slipstream.page.answered()",  # see connection.js
+        show_progress="hidden",
         api_visibility="private",
     )
     view.select(
@@ -249,10 +259,12 @@ def _wire_load(service: Service, controls: Controls, view: gr.HTML) -> None:
             sentence, failed = SOMETHING_FAILED, True
         about = _about(service)
         told = {"kind": "loaded", "service": about, "sentence": sentence, "failed": failed}
+        # What is still loaded has no other limits: the visitor's settings stay.
+        limits = [gr.skip() for _ in controls.limited()] if failed else controls.limits(about)
         # Numbered, so that the page sees the same refusal twice.
-        return [wire({**told, "attempt": next(attempts)}), *controls.limits(about)]
+        return [wire({**told, "attempt": next(attempts)}), *limits]
 
-    controls.load.click(
+    loading = controls.load.click(
         load,
         inputs=[controls.spec],
         outputs=[view, *controls.limited()],
@@ -262,3 +274,4 @@ def _wire_load(service: Service, controls: Controls, view: gr.HTML) -> None:
         concurrency_limit=1,
         api_visibility="private",
     )
+    loading.failure(None, js="() => Slipstream.page.unloaded()", api_visibility="private")

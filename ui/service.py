@@ -13,6 +13,7 @@ from engine.events import Event
 
 CAPACITIES = ("auto", "8", "16", "24", "32", "48", "64")
 THINK = ("auto", "on", "off")
+LONGEST_PROMPT = 20_000  # characters that are taken at all; the service counts tokens
 
 
 @dataclass(frozen=True)

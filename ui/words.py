@@ -1,7 +1,8 @@
 """What the page inlines into its head: dictionaries, example prompts, scripts, styles.
 
-Everything is inlined, so that the page asks its host for nothing but Gradio's own
-files and works below any root path.
+Everything is inlined, so that the page asks its host for nothing but Gradio's own files
+and, where somebody opens the close-up charts, Plotly (ui/files.py); it works below any
+root path.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ PLAYER = (
     "player.js",
 )
 """The player's scripts: on the page, in an exported page, on a static site."""
-SCRIPTS = (*PLAYER, "page.js")
+SCRIPTS = (*PLAYER, "connection.js", "page.js")
 STYLES = ("player.css", "page.css")
 
 
