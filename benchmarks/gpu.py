@@ -166,4 +166,4 @@ def _race(
             rows[event.lane] = {**event.totals, **extra, "reason": event.reason, "identical": True}
         elif isinstance(event, Compare) and event.complete:
             rows[event.lane].update(identical=event.identical, gap=event.gap, tie=event.tie)
-    return list(rows.values())
+    return [rows[key] for key in parts]

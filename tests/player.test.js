@@ -361,7 +361,6 @@ test("the draft at t is what had been written by then, and the newest one", () =
     else {
       const newest = known.at(-1).id, of = known.filter((event) => event.id === newest);
       assert.equal(state.draft.id, newest);
-      assert.equal(state.draft.count, newest);
       assert.equal(state.draft.pieces, of.reduce((sum, event) => sum + event.pieces.length, 0));
       assert.equal(state.draft.written, of.at(-1).written);
       assert.equal(state.draft.closed, of.at(-1).closed);
@@ -638,7 +637,7 @@ test("files and links are named so that they can be found again", () => {
   assert.equal(S.share.fileName({ prompt: "???", id: "" }, ".html"), "run.html");
   assert.equal(S.share.fileName({ prompt: "x", id: "../\u202ecba" }, ".csv"), "x-cba.csv");
   assert.equal(S.share.link("http://h/p?lang=ko&run=old&t=3", "new", 1.234), "http://h/p?lang=ko&run=new&t=1.234");
-  assert.equal(S.share.link("http://h/p?run=old&t=3", "new", Infinity), "http://h/p?run=new");
+  assert.equal(S.share.link("http://h/p?run=old&t=3", "new", 0), "http://h/p?run=new&t=0");
   assert.equal(S.share.link("http://h/p?run=old&t=3", null, 2), "http://h/p?t=2");
   const story = told(english), lane = story.lanes.get("racer");
   lane.ends.forEach((end, i) => {
@@ -676,6 +675,29 @@ test("what is told of a token is what the events say of it", () => {
   assert.ok(rows.every(([label, value]) => label && value));
 });
 
+test("arrow keys reach every node of a tree, and every way leads back to its root", () => {
+  const story = told(english);
+  for (const step of story.lanes.get("racer").steps.filter((one) => one.tree && one.tree.parents.length > 1)) {
+    const bonus = step.tokens.length > step.accepted ? step.pieces[step.tokens.length - 1] : null;
+    const { nodes } = tree.layout(step.tree, bonus), reached = new Set([nodes[0]]);
+    for (const node of reached) {
+      for (const key of ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"]) {
+        const next = tree.beside(nodes, node, key);
+        if (next) reached.add(next);
+        if (next && key === "ArrowLeft") assert.equal(next.i, node.parent);
+        if (next && key === "ArrowRight") assert.equal(next.parent, node.i);
+        if (next && /Up|Down/.test(key)) assert.ok(next.depth === node.depth && (key === "ArrowUp") === next.y < node.y);
+      }
+      assert.equal(tree.beside(nodes, node, "ArrowLeft") === undefined, node.i === 0);
+    }
+    assert.equal(reached.size, nodes.length);
+    // Along the accepted ones the right arrow follows the text.
+    let at = nodes[0], n = 0;
+    for (let next; (next = tree.beside(nodes, at, "ArrowRight")) && next.accepted; at = next) n += 1;
+    assert.equal(n, step.tokens.length);
+  }
+});
+
 test("keys do what the list says, and nothing where they are needed for something else", () => {
   const on = (selectors) => ({ closest: (asked) => (asked.split(", ").some((one) => selectors.includes(one)) ? {} : null) });
   const press = (key, more) => ({ key, ...more });
@@ -692,10 +714,7 @@ test("keys do what the list says, and nothing where they are needed for somethin
   assert.equal(S.keys.action(press(" "), on(["button"])), null);
   assert.equal(S.keys.action(press("ArrowLeft"), on(["input[type=range]"])), null);
   assert.equal(S.keys.action(press("ArrowLeft"), on([".text"])), null);
-  const tree_ = (scrollWidth) => ({ closest: (asked) => (asked === ".tree-scroll" ? { scrollWidth, clientWidth: 5 } : null) });
-  assert.equal(S.keys.action(press("ArrowLeft"), tree_(9)), null);
-  assert.equal(S.keys.action(press("ArrowLeft"), tree_(5)).name, "back");
-  assert.equal(S.keys.action(press("2"), tree_(9)).name, "lane");
+  assert.deepEqual([press("ArrowLeft"), press("ArrowRight"), press("ArrowUp"), press("ArrowLeft", { altKey: true })].map(S.keys.move), [-1, 1, 0, 0]);
   for (const held of ["ctrlKey", "metaKey", "altKey", "isComposing", "defaultPrevented"]) assert.equal(S.keys.action(press("f", { [held]: true }), body), null);
   for (const words_ of [en, ko]) for (const [keys, what] of S.keys.listed(words.dictionary(words_))) assert.ok(keys && what && !/^keys\./.test(what));
 });

@@ -13,7 +13,7 @@ import pytest
 
 from tests.scripted import HOSTILE, Script, record
 from ui import export
-from ui.export import HOLE, page, shell, site
+from ui.export import HOLE, META_HOLE, page, shell, site
 from ui.files import plotly
 from ui.recordings import text_of
 from ui.words import LANGUAGES, dictionary
@@ -71,7 +71,8 @@ def test_a_page_holds_its_recording_and_asks_for_nothing(recording: Path) -> Non
 
 
 def test_there_is_one_place_for_the_recording_and_the_player_does_not_name_it() -> None:
-    assert shell().count(HOLE) == 1
+    assert shell().count(HOLE) == shell().count(META_HOLE) == 1
+    assert holder(shell(), "slipstream-meta") == META_HOLE
     assert holder(shell(), "slipstream-recording") == HOLE
 
 

@@ -51,13 +51,16 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Scripted, s
 class served:
     """A page at an address of its own, while the block runs."""
 
-    def __init__(self, service: Scripted, folder: Path) -> None:
-        self.page = build_page(service, folder)
+    def __init__(self, service: Scripted, folder: Path, port: int | None = None) -> None:
+        self.page, self.port = build_page(service, folder), port
 
     def __enter__(self) -> str:
         self.page.queue(max_size=8)
         _, url, _ = self.page.launch(
-            server_name="127.0.0.1", prevent_thread_lock=True, **launch_options()
+            server_name="127.0.0.1",
+            server_port=self.port,
+            prevent_thread_lock=True,
+            **launch_options(),
         )
         return url
 
@@ -283,6 +286,64 @@ def test_a_race_that_breaks_keeps_the_text_and_says_one_sentence(site, visit):
         assert page.is_enabled("#slip-race")
     finally:
         service.script = Script()
+
+
+def test_a_run_outlives_the_connection_and_the_reload_that_mends_it(chromium, tmp_path):
+    page = chromium.new_page()  # a page without its server logs errors
+    service = Scripted()
+    service.script = Script(pace=2)
+    with served(service, tmp_path) as url:
+        page.goto(url + "?lang=en")
+        arrived(page)
+        race(page, "still there", wanted="live")
+        page.wait_for_function("document.querySelectorAll('.lane .step').length > 6")
+    mode(page, "failed")
+    assert "connection to the machine was lost" in page.text_content(".notice")
+    kept = texts(page)
+    assert all(text and ENGLISH.startswith(text) for text in kept)
+    page.evaluate("window.same = true")
+    with served(Scripted(), tmp_path, int(url.rstrip("/").rsplit(":", 1)[1])):
+        page.wait_for_function("window.same === undefined", timeout=2 * QUICK)
+        arrived(page)
+        page.wait_for_function(
+            "document.querySelector('.notice').textContent.includes('connection')"
+        )
+        assert page.text_content(".strip .prompt") == "still there"
+        assert texts(page) == kept
+        race(page)
+        assert texts(page) == [ENGLISH, ENGLISH]
+    page.close()
+
+
+def test_the_whole_prompt_can_be_read_and_put_away_again(site, visit):
+    prompt = "A long prompt. " * 60 + "Its end."
+    page = visit(site[1])
+    race(page, prompt)
+    assert not page.is_visible(".slip .whole")
+    page.click(".strip button")
+    assert page.is_visible(".slip .whole")
+    assert page.text_content(".slip .whole") == prompt
+    assert page.get_attribute(".strip button", "aria-expanded") == "true"
+    page.keyboard.press("Enter")
+    assert not page.is_visible(".slip .whole")
+
+
+def test_a_tree_is_walked_by_key_and_told_to_who_does_not_see_it(site, visit):
+    page = visit(site[1])
+    race(page)
+    how = page.text_content(".panel:has(.tree-scroll) .how")
+    page.focus(".tree-scroll")
+    told = []
+    for key in ("ArrowRight", "ArrowRight", "ArrowLeft"):
+        page.keyboard.press(key)
+        assert len(page.query_selector_all(".tree-scroll .node.walked")) == 1
+        told.append(page.text_content("[role=status]"))
+        assert told[-1] == page.text_content(".panel:has(.tree-scroll) .how")
+    assert told[0] == told[2] != told[1]
+    assert "where this tree starts" in told[0]
+    page.keyboard.press("Tab")
+    assert page.query_selector(".node.walked") is None
+    assert page.text_content(".panel:has(.tree-scroll) .how") == how
 
 
 def test_a_difference_is_shown_with_both_tokens_gap_and_tie(site, visit):

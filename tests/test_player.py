@@ -31,7 +31,7 @@ def test_the_pure_part_of_the_player(tmp_path: Path):
     (tmp_path / "thinking.txt").write_text(THINKING, "utf-8")
     (tmp_path / "answer.txt").write_text(ENGLISH, "utf-8")
     done = subprocess.run(
-        [node, "--test", str(HERE / "player.test.js")],
+        [node, "--test", "--test-reporter=spec", str(HERE / "player.test.js")],  # failures last
         env={**os.environ, "RECORDINGS": str(tmp_path)},
         capture_output=True,
         text=True,

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks import reasoning, sweeps
-from benchmarks.reasoning import saved
+from benchmarks.kept import Kept
+from benchmarks.savings import saved
 from benchmarks.sweeps import Point, draw
 from benchmarks.trial import Trial, trials
 from engine.errors import UserError
@@ -89,16 +90,20 @@ def test_a_sweep_of_the_draft_point_opens_one_draft_at_each_share_of_the_thinkin
     tmp_path: Path,
 ) -> None:
     model = Known()
-    found = sweeps.run(model, [("q", Request("p"))], ["draft-point"], tmp_path / "f.html")  # type: ignore[arg-type]
+    kept = Kept(tmp_path / "t.jsonl", {}, resume=False)
+    asked_for = [("q", Request("p"))], ["draft-point"], kept, tmp_path / "f.html"
+    found = sweeps.run(model, *asked_for)  # type: ignore[arg-type]
     points = found["draft-point"]
     assert [point["at"] for point in points] == [i / 10 for i in range(1, 10)]
     assert [point["saved"] for point in points] == pytest.approx([0.25] * 9)
     assert points[0]["prefix"] == pytest.approx(4 / 20)
     asked = [request for request in model.asked if "ssr" in request.lanes]
-    assert [request.draft_at for request in asked] == [max(1, round(i * 0.3)) for i in range(1, 10)]
+    places = [max(1, round(i * 0.3)) for i in range(1, 10)]
+    # Of a thinking of three tokens some shares are the same race, which is run once.
+    assert [request.draft_at for request in asked] == list(dict.fromkeys(places))
     assert {request.draft_every for request in asked} == {0}
-    with pytest.raises(UserError, match="no sweep 'x'"):
-        sweeps.run(model, [], ["x"], tmp_path / "f.html")  # type: ignore[arg-type]
+    # Everything was kept: nothing is raced again.
+    assert sweeps.run(Known(error="any"), *asked_for) == found  # type: ignore[arg-type]
 
 
 def test_the_figure_is_one_file_without_a_request(tmp_path: Path) -> None:
@@ -145,3 +150,5 @@ def test_the_tables_are_printed_and_written(
     assert {type(trial) for trial in written[0]["lanes"]} == {Trial}
     with pytest.raises(UserError, match="no lane 'nobody'"):
         reasoning.run(argparse.Namespace(lanes="vanilla,nobody"))
+    with pytest.raises(UserError, match="no sweep 'x'"):
+        reasoning.run(argparse.Namespace(lanes="vanilla", sweep="x"))

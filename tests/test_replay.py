@@ -431,6 +431,7 @@ def test_everything_that_can_be_saved_is_a_whole_file(host, visit, tmp_path):
             assert len(data) > 8000
     saved = visit((tmp_path / "1").rename(tmp_path / "p.html").as_uri())
     assert state(saved, 1e9) == state(page)
+    assert saved.text_content(".told") == page.text_content(".told") != ""
     page.click(".tool-save")
     page.click(".save-item >> nth=6")
     page.wait_for_selector(".notice:not([hidden])")
