@@ -50,16 +50,16 @@ it opens the answer.
 ## Data
 
 {families} families of tasks whose answers a program can check; drills of sums, copying and
-looking up ({drills:.0%} of the texts); and general questions in two phases ({general:.0%}); all
-made by the generators in `training/` from seeds: no text is anybody's. Thinking
-and answer follow from the prompt alone. No name in a prompt that it was evaluated on occurs
+looking up ({drills:.0%} of the last run's texts); and general questions in two phases
+({general:.0%}); all made by the generators in `training/` from seeds: no text is anybody's.
+Thinking and answer follow from the prompt alone. No name in a prompt that it was evaluated on occurs
 in a training text of the same family, and no list of numbers was drawn for both.
 
 ## Training
 
-LoRA of rank {rank} on the linear layers from layer {below} on, AdamW, {batch} texts a step.
-Machine: {device}. The learning rate falls to zero in every run; a later run goes on
-from the adapter of the one before, with other texts. Learned: tokens of thinking and answer,
+LoRA of rank {rank} on the linear layers from layer {below} on, AdamW. Machine: {device}.
+The learning rate falls to zero at the last step of a run; one that was stopped before ends
+above it. A later run goes on from the adapter of the one before, with other texts. Learned: tokens of thinking and answer,
 prompts are only read. Loss: over the first and over the last twentieth.
 
 {runs}
@@ -129,7 +129,6 @@ def card(record: dict[str, Any], figures: dict[str, Any]) -> str:
         period=PERIOD,
         rank=recipe["rank"],
         below=recipe["below"],
-        batch=recipe["batch"],
         device=record["device"],
         runs=_runs(record),
         prompts=figures["summary"]["all"]["prompts"],
@@ -146,20 +145,23 @@ def _runs(record: dict[str, Any]) -> str:
     while before := runs[0].get("before"):
         runs.insert(0, before)
     return _table(
-        ("run", "texts", "tokens", "learned", "steps", "rate", "minutes", "loss"),
+        ("run", "texts", "a step", "tokens", "learned", "steps", "rate", "minutes", "loss"),
         [(str(number), *_run(each)) for number, each in enumerate(runs, 1)],
     )
 
 
 def _run(record: dict[str, Any]) -> tuple[str, ...]:
-    recipe, losses = record["recipe"], record["losses"]
+    recipe, losses, steps = record["recipe"], record["losses"], record["steps"]
+    examples, batch = recipe["examples"], recipe["batch"]
+    planned = -(-examples // batch)
     some = max(1, len(losses) // 20)
     first, last = mean(losses[:some]), mean(losses[-some:])
     return (
-        f"{recipe['examples']:,}",
+        f"{min(examples, steps * batch):,}",
+        f"{batch}",
         f"{record['tokens']:,}",
         f"{record['learned']:,}",
-        f"{record['steps']}",
+        f"{steps}" if steps == planned else f"{steps} of {planned}",
         f"{recipe['rate']:g}",
         f"{record['seconds'] / 60:.0f}",
         f"{first:.3f} to {last:.3f}",
