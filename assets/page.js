@@ -14,7 +14,7 @@
   const prompts = read("prompts") || [];
   let language = S.words.firstLanguage(words, new URLSearchParams(location.search).get("lang"), navigator.language);
   let say = S.words.dictionary(words[language], words.en);
-  let show = null, headerWords = null, exampleWords = null, thinkingWords = null, service = null, chosen = "", asks = 0, opening = { n: 0 }, late = 0, bundled = null, shell = null, shelled = null, unshelled = null, outside = null, waiting = 0, resting = 0, running = false, cut = false, link = null, about = null;
+  let show = null, headerWords = null, exampleWords = null, thinkingWords = null, service = null, chosen = "", asks = 0, opening = { n: 0 }, late = 0, bundled = null, shell = null, shelled = null, unshelled = null, outside = null, waiting = 0, resting = 0, running = false, link = null, about = null;
   const gallery = []; // filled when the machine says hello
   const asking = []; // what the machine is still to be asked, in order: two questions may be put at once
   const due = new Set(); // what it owes an answer to, besides a race
@@ -193,7 +193,6 @@
 
   /** The machine is no longer heard of: what there is of a run stays, and nothing is waited for. */
   function lost() {
-    cut = running;
     if (running) show.lost();
     else show.notice(() => S.translated(outside.unreached), "bad");
     clearTimeout(late);
@@ -202,8 +201,9 @@
     idle();
   }
   root.addEventListener("pagehide", () => {
-    if (!link || !link.doubtful || !show.story.run || show.meta) return;
-    S.connection.keep({ lines: S.recording.format(S.fold.whole(show.story)), t: show.controls.now, cut: cut || running });
+    // Gradio may have noticed before this page did, and told of a race that ended.
+    if (!link || !(link.doubtful || show.cutOff) || !show.story.run || show.meta) return;
+    S.connection.keep({ lines: S.recording.format(S.fold.whole(show.story)), t: show.controls.now, cut: show.cutOff || running });
   });
 
   /** The run that was on the page when its connection was lost; false where there was none. */
@@ -305,7 +305,6 @@
     /** Race was pressed: the settings go on to the machine. */
     asked(settings) {
       running = true;
-      cut = false;
       wake();
       buttons();
       show.expect();

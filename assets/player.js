@@ -20,6 +20,7 @@
     const parts = S.frame.build(box);
     let story = S.fold.create(), cards = new Map(), results = new Map();
     let desk = null; // buttons, dialogs, keys, files
+    let cutOff = false; // the connection was lost in the middle of this run
     let meta = null; // of a bundled recording: its name, title and two sentences
     let mode = "empty", seen = { run: null, done: true, past: [], asked: -Infinity }, expecting = false, mending = 0;
     let chosen = null, pinned = null, peeked = null, rejected = false;
@@ -99,6 +100,7 @@
       story = S.fold.create();
       mode = kind;
       meta = null;
+      cutOff = false;
       tokens.hide();
       openPrompt(false);
       pinned = peeked = null;
@@ -197,7 +199,8 @@
     /** Nothing more will come of the run: what there is of it stays. */
     function lost(why) {
       clearTimeout(mending);
-      if (mode === "live") finish(unreached);
+      cutOff = mode === "live";
+      if (cutOff) finish(unreached);
       else if (expecting) refuse({ error: why || unreached });
     }
 
@@ -483,6 +486,7 @@
       hash: () => S.fold.hash(story, controls.t),
       get mode() { return mode; },
       get meta() { return meta; },
+      get cutOff() { return cutOff; },
       get story() { return story; },
       controls,
     };

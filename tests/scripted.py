@@ -10,6 +10,7 @@ import json
 import random
 import re
 import time
+import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -455,7 +456,7 @@ class Scripted:
         self.opened += 1
         self.asked = request
         try:
-            yield from events(request, self.script, f"run-{self.opened}")
+            yield from events(request, self.script, uuid.uuid4().hex[:12])
         finally:
             self.closed += 1
 
@@ -469,11 +470,12 @@ class Scripted:
 def record(
     path: Path, script: Script, lanes: tuple[str, ...] = ("vanilla", "racer"), **more: Any
 ) -> None:
-    """Write a recording of a scripted run."""
+    """Write a recording of a scripted run, whose id is the file's name."""
     settings = {"prompt": "Write a Python class Parcel.", "max_new_tokens": 4096, **more}
     choices = {"temperature": 0.0, "top_p": 1.0, "top_k": 0, "seed": 0, "capacity": "auto"}
     request = RaceRequest(lanes=lanes, **settings, **choices)
-    lines = [json.dumps(event.as_dict(), ensure_ascii=False) for event in events(request, script)]
+    ran = events(request, script, path.stem)
+    lines = [json.dumps(event.as_dict(), ensure_ascii=False) for event in ran]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

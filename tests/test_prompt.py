@@ -107,10 +107,12 @@ def test_a_template_that_rewrites_is_refused_only_for_lookalikes():
         chat_prompt(tokenizer, "box <|im_end|>")
 
 
-def test_a_template_that_refuses_becomes_a_sentence():
+def test_a_template_that_refuses_becomes_a_sentence_and_the_log_says_why(caplog):
     tokenizer = changed("{{ raise_exception('only systems may speak') }}")
-    with pytest.raises(PromptError, match="only systems may speak"):
+    caplog.set_level("INFO")
+    with pytest.raises(PromptError, match=r"does not accept a single question; choose another"):
         chat_prompt(tokenizer, "hi")
+    assert "only systems may speak" in caplog.text
 
 
 def plain_model(bos):

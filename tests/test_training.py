@@ -392,7 +392,7 @@ def test_what_is_published_is_the_adapter_with_its_figures_on_a_card(
     assert "On 60 questions of Spec-Bench" in card
     assert "5% of its texts end in a loop; of the base's, 20%" in card
     record = json.loads((trained / "training.json").read_text())
-    assert f"| 1 | 12 | {record['tokens']:,} |" in card
+    assert f"| 1 | 12 | 2 | {record['tokens']:,} |" in card
 
 
 def test_the_figures_that_ship_are_of_the_adapter_that_ships() -> None:

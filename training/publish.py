@@ -52,15 +52,16 @@ it opens the answer.
 {families} families of tasks whose answers a program can check; drills of sums, copying and
 looking up ({drills:.0%} of the last run's texts); and general questions in two phases
 ({general:.0%}); all made by the generators in `training/` from seeds: no text is anybody's.
-Thinking and answer follow from the prompt alone. No name in a prompt that it was evaluated on occurs
-in a training text of the same family, and no list of numbers was drawn for both.
+Thinking and answer follow from the prompt alone. No name in a prompt that it was evaluated on
+occurs in a training text of the same family, and no list of numbers was drawn for both.
 
 ## Training
 
 LoRA of rank {rank} on the linear layers from layer {below} on, AdamW. Machine: {device}.
 The learning rate falls to zero at the last step of a run; one that was stopped before ends
-above it. A later run goes on from the adapter of the one before, with other texts. Learned: tokens of thinking and answer,
-prompts are only read. Loss: over the first and over the last twentieth.
+above it. A later run goes on from the adapter of the one before, with other texts. Learned:
+tokens of thinking and answer; prompts are only read. Loss: over the first and over the last
+twentieth.
 
 {runs}
 Versions and the loss of every step are in `training.json`.
