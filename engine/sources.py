@@ -103,7 +103,7 @@ def embedded_source(progress: Callable[[str], None]) -> Source:
         name=f"{base.name} + reasoner",
         revision=f"{base.revision}, adapter {fingerprint(embedded.ADAPTER)}",
         note=(
-            "Small model that runs anywhere. It learned to think before it answers eight kinds "
+            "Small model that runs anywhere. It learned to think before it answers seven kinds "
             "of tasks, such as tables, routes and Python classes; outside them it knows little."
         ),
         adapter=embedded.ADAPTER,

@@ -11,7 +11,6 @@ from training.checks import Verdict
 from training.tasks import (
     classes,
     itinerary,
-    packing,
     programme,
     pseudocode,
     purchases,
@@ -29,7 +28,6 @@ FAMILIES: dict[str, Family[Any]] = {
         tsv.FAMILY,
         itinerary.FAMILY,
         programme.FAMILY,
-        packing.FAMILY,
         classes.FAMILY,
         pseudocode.FAMILY,
     )

@@ -251,21 +251,6 @@ THINGS = _phrases(
     """
 )
 
-CHORES = _phrases(
-    """
-    buy stamps, water plants, feed cats, sweep floor, wash windows, mend fence, bake bread, call
-    plumber, post letters, return books, pay rent, clean oven, peel potatoes, chop wood, fold
-    laundry, iron shirts, polish shoes, dust shelves, empty bins, walk dogs, pick apples, mow
-    lawn, trim hedge, plant bulbs, rake leaves, paint door, fix lamp, oil hinges, sort mail,
-    print tickets, book hotel, pack lunch, charge phone, back up files, read report, draft
-    letter, sign forms, check tyres, wash car, fill tank, order paper, count stock, label boxes,
-    move desk, hang pictures, sew buttons, knit socks, boil eggs, cook soup, set table, wash
-    dishes, make beds, clear drains, shovel snow, stack chairs, sharpen knives, test alarm,
-    change bulbs, wrap presents, write cards, phone grandma, visit bank, collect parcel, renew
-    pass
-    """
-)
-
 ROOMS = _words(
     """
     kitchen bathroom bedroom attic cellar garage garden hall office library nursery pantry
@@ -324,15 +309,12 @@ def _coin_all() -> None:
 
     What is coined is never a real word of any pool but LOOPS.
     """
-    real = {
-        word for pool in (*_PLAIN, THINGS, CHORES) for phrase in pool for word in phrase.split()
-    }
+    real = {word for pool in (*_PLAIN, THINGS) for phrase in pool for word in phrase.split()}
     for pool in _PLAIN:
         pool.coined = tuple(_coined(part(pool, TRAIN), _COINED * len(pool), real))
-    for pool in (THINGS, CHORES):
-        parts = [[phrase.split()[at] for phrase in part(pool, TRAIN)] for at in (0, -1)]
-        made = (_coined(words, _COINED * len(pool), real) for words in parts)
-        pool.coined = tuple(" ".join(pair) for pair in zip(*made, strict=True))
+    parts = [[phrase.split()[at] for phrase in part(THINGS, TRAIN)] for at in (0, -1)]
+    made = (_coined(words, _COINED * len(THINGS), real) for words in parts)
+    THINGS.coined = tuple(" ".join(pair) for pair in zip(*made, strict=True))
     real |= {word for pair in LOOPS for word in pair}
     singles = _coined([one for one, _ in part(LOOPS, TRAIN)], 2 * len(LOOPS), real)
     LOOPS.coined = tuple((word, f"{word}s") for word in singles)
