@@ -30,8 +30,9 @@ from training.fresh import BENCHMARK, EXAMPLES, fresh
 from training.frozen import FrozenLinear, freeze
 from training.publish import publish
 from training.samples import MASKED, mixture, sample, with_template
-from training.tasks import FAMILIES, TRAIN
+from training.tasks import FAMILIES, TRAIN, family_of
 from training.train import Recipe, train
+from ui.words import prompts
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
 
@@ -87,6 +88,14 @@ def test_fresh_prompts_are_never_those_of_training_or_of_another_use() -> None:
     prompts = [example.prompt for use in uses for _, example in use]
     assert len(set(prompts)) == len(prompts)
     assert not trained & set(prompts)
+
+
+def test_the_examples_on_the_page_are_prompts_that_no_training_saw() -> None:
+    known = {example.prompt for _, example in fresh(len(FAMILIES) * 12, EXAMPLES)}
+    shown = [one["prompt"] for one in prompts() if one["kind"] == "think"]
+    assert len(shown) == len(FAMILIES)
+    assert set(shown) <= known
+    assert {family_of(prompt) for prompt in shown} == set(FAMILIES)
 
 
 # The parts of a step.
