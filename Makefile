@@ -5,8 +5,8 @@
 # make train   teach the embedded model anew and evaluate it; make publish puts it in its place
 #
 # Everything stays in .venv. PYTHON=... chooses the Python it is made from, ARGS=... is
-# handed on to the page, to pytest or to the training, which works in OUT=... A second make installs nothing unless the
-# requirements have changed.
+# handed on to the page, to pytest or to the training, which works in OUT=... A second make
+# installs nothing unless the requirements have changed.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -569,30 +569,8 @@ def test_a_lane_that_ends_while_a_draft_is_written_shows_none_of_it() -> None:
         assert events[-1].note == "no-answer"
 
 
-def test_closing_in_the_middle_of_a_draft_frees_the_cache() -> None:
-    case = Case("llama", TEMPERATURES[0], prompt_of(9), None, "reasoning", 20, 9, CONTEXT)
-    spelled, marks = spelling(case)
-    phases = Phases(
-        spelled, Markers(OPEN, CLOSE, marks.rests[0], marks.rests), "reasoning", case.budget
-    )
-    target, written = Target(tiny("llama")), Written()
-    events = decode(
-        "ssr", target, SSR(Schedule(2)), Sampler(), case.prompt, Limit(9, CONTEXT), Fixed(4),
-        TextPieces(spelled, phases), written, phases,
-    )  # fmt: skip
-    while not isinstance(next(events), Draft):
-        pass
-    assert target._branch is not None
-    events.close()
-    assert not target._store.layers
-    assert written.tokens == plain(case)[0][: len(written.tokens)]
-
-
-@pytest.mark.parametrize("place", ["score", "settle"])
-def test_an_error_while_a_draft_is_open_is_told_and_asks_no_more_of_the_device(
-    place: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Before a step's forward, or between writing in the draft and telling of it."""
+def drafting() -> tuple[Case, Target, Written, Generator[Any], list[Any]]:
+    """A lane whose first draft is open: its case, parts, events to come and events so far."""
     case = Case("llama", TEMPERATURES[0], prompt_of(9), None, "reasoning", 20, 9, CONTEXT)
     spelled, marks = spelling(case)
     phases = Phases(
@@ -606,6 +584,23 @@ def test_an_error_while_a_draft_is_open_is_told_and_asks_no_more_of_the_device(
     told: list[Any] = []
     while not told or not isinstance(told[-1], Draft):
         told.append(next(events))
+    return case, target, written, events, told
+
+
+def test_closing_in_the_middle_of_a_draft_frees_the_cache() -> None:
+    case, target, written, events, _ = drafting()
+    assert target._branch is not None
+    events.close()
+    assert not target._store.layers
+    assert written.tokens == plain(case)[0][: len(written.tokens)]
+
+
+@pytest.mark.parametrize("place", ["score", "settle"])
+def test_an_error_while_a_draft_is_open_is_told_and_asks_no_more_of_the_device(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before a step's forward, or between writing in the draft and telling of it."""
+    case, target, written, events, told = drafting()
 
     def gone(*_: Any) -> None:
         raise RuntimeError("the device is gone")
